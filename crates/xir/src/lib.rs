@@ -1,1 +1,13 @@
-//! Placeholder.
+//! XIR: one kernel as structured SSA over packets of lanes.
+
+mod keys;
+mod ops;
+mod program;
+
+pub use keys::{Array, Function, Op, Region, Value};
+pub use ops::{
+    Access, BinaryOp, CompareOp, Constant, ConvertOp, Effect, Elem, MemElem, OpKind, Shape, Type, UnaryOp, Workspace,
+};
+pub use program::{
+    ArrayData, Definition, Entry, Extent, FunctionData, Inlining, Lanes, OpData, Program, RegionData, Space, ValueData,
+};
