@@ -459,7 +459,7 @@ impl OpKind {
     /// The values it takes, in order (yields of regions not).
     pub fn operands(&self) -> Vec<Value> {
         let mut list = Vec::new();
-        self.clone().map_operands(|value| {
+        let _ = self.clone().map_operands(|value| {
             list.push(value);
             value
         });
