@@ -4,7 +4,7 @@
 //! lines would print all of it. So this form quotes at most [`WINDOW`] characters around a place, and serves both.
 
 use crate::source::{LineColumn, Lines, printable, printable_char};
-use crate::{Diagnostic, Location, Span};
+use crate::{Diagnostic, Location, Severity, Span};
 
 /// How many characters of a line are quoted on each side of a place.
 const WINDOW: usize = 60;
@@ -15,13 +15,9 @@ pub(crate) fn write_plain(
     diagnostic: &Diagnostic,
     name: &str,
     lines: &Lines<'_>,
+    color: bool,
 ) {
-    out.push_str(&format!(
-        "{}[{}]: {}\n",
-        diagnostic.severity,
-        diagnostic.code,
-        printable_lines(&diagnostic.message)
-    ));
+    write_title(out, diagnostic, color);
     write_place(out, diagnostic.location, &diagnostic.label, name, lines);
     for (location, label) in &diagnostic.secondary {
         write_place(out, *location, label, name, lines);
@@ -32,6 +28,22 @@ pub(crate) fn write_plain(
     if let Some(help) = &diagnostic.help {
         out.push_str(&format!("  = help: {}\n", printable_lines(help)));
     }
+}
+
+/// Writes the line a diagnostic opens with: `error[unknown-name]: nothing here is called `zs``.
+pub(crate) fn write_title(out: &mut String, diagnostic: &Diagnostic, color: bool) {
+    let (paint, plain) = match (color, diagnostic.severity) {
+        (false, _) => ("", ""),
+        (true, Severity::Error) => ("\u{1b}[31m", "\u{1b}[0m"),
+        (true, Severity::Warning) => ("\u{1b}[33m", "\u{1b}[0m"),
+        (true, Severity::Note) => ("\u{1b}[36m", "\u{1b}[0m"),
+    };
+    out.push_str(&format!(
+        "{paint}{}[{}]{plain}: {}\n",
+        diagnostic.severity,
+        diagnostic.code,
+        printable_lines(&diagnostic.message)
+    ));
 }
 
 /// A place in one line, for people: `name:line:column`, or nothing where there is none.

@@ -2,7 +2,7 @@
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
 
-use crate::excerpt::{place, printable_lines, write_plain};
+use crate::excerpt::{place, printable_lines, write_plain, write_title};
 use crate::source::{Lines, printable, printable_char};
 use crate::{Diagnostic, Diagnostics, Location, Severity, Span};
 
@@ -35,7 +35,7 @@ pub fn render(
             let canvas = canvas.get_or_insert_with(|| Canvas::new(&lines));
             draw(&mut out, one, source_name, &lines, canvas, color);
         } else {
-            write_plain(&mut out, one, source_name, &lines);
+            write_plain(&mut out, one, source_name, &lines, color);
         }
     }
     out
@@ -100,6 +100,8 @@ impl Canvas {
     }
 }
 
+/// Draws `diagnostic` beside the text. The drawing's own title is replaced by the title of the plain form, so that both
+/// forms open alike.
 fn draw(
     out: &mut String,
     diagnostic: &Diagnostic,
@@ -110,34 +112,21 @@ fn draw(
 ) {
     let name = printable(name);
     let Location::Text(primary) = diagnostic.location else {
-        return write_plain(out, diagnostic, &name, lines);
+        return write_plain(out, diagnostic, &name, lines, color);
     };
-    let (word, tint) = match diagnostic.severity {
-        Severity::Error => ("error", Color::Red),
-        Severity::Warning => ("warning", Color::Yellow),
-        Severity::Note => ("note", Color::Cyan),
+    let (kind, tint) = match diagnostic.severity {
+        Severity::Error => (ReportKind::Error, Color::Red),
+        Severity::Warning => (ReportKind::Warning, Color::Yellow),
+        Severity::Note => (ReportKind::Advice, Color::Cyan),
     };
     let range = canvas.range(primary, lines);
-    let mut report = Report::build(
-        ReportKind::Custom(word, tint),
-        (name.as_str(), range.clone()),
-    )
-    .with_config(Config::default().with_color(color))
-    .with_code(diagnostic.code)
-    .with_message(printable_lines(&diagnostic.message));
+    let mut report = Report::build(kind, (name.as_str(), range.clone()))
+        .with_config(Config::default().with_color(color));
 
-    let mut label = Label::new((name.as_str(), range)).with_color(tint);
-    if !diagnostic.label.is_empty() {
-        label = label.with_message(printable_lines(&diagnostic.label));
-    }
-    report.add_label(label);
+    let mut labels = vec![(range, tint, diagnostic.label.as_str())];
     for (location, text) in &diagnostic.secondary {
         match location {
-            Location::Text(span) => {
-                let range = canvas.range(*span, lines);
-                let label = Label::new((name.as_str(), range)).with_color(Color::Blue);
-                report.add_label(label.with_message(printable_lines(text)));
-            }
+            Location::Text(span) => labels.push((canvas.range(*span, lines), Color::Blue, text)),
             Location::Caller { .. } | Location::None => {
                 let text = printable_lines(text);
                 report.add_note(match place(*location, &name, lines) {
@@ -147,6 +136,13 @@ fn draw(
             }
         }
     }
+    // Labels in the order of the text share one frame.
+    labels.sort_by_key(|(range, ..)| (range.end, range.start));
+    for (range, tint, text) in labels {
+        let text = if text.is_empty() { "here" } else { text };
+        let label = Label::new((name.as_str(), range)).with_color(tint);
+        report.add_label(label.with_message(printable_lines(text)));
+    }
     for note in &diagnostic.notes {
         report.add_note(printable_lines(note));
     }
@@ -155,17 +151,16 @@ fn draw(
     }
 
     let mut drawn = Vec::new();
-    match report
+    let written = report
         .finish()
-        .write((name.as_str(), &canvas.source), &mut drawn)
-    {
-        Ok(()) => {
-            for line in String::from_utf8_lossy(&drawn).lines() {
-                out.push_str(line.trim_end());
-                out.push('\n');
-            }
-        }
-        // Writing to memory does not fail; if it ever does, the plain form says the same.
-        Err(_) => write_plain(out, diagnostic, &name, lines),
+        .write((name.as_str(), &canvas.source), &mut drawn);
+    // Writing to memory does not fail; if it ever does, the plain form says the same.
+    if written.is_err() {
+        return write_plain(out, diagnostic, &name, lines, color);
+    }
+    write_title(out, diagnostic, color);
+    for line in String::from_utf8_lossy(&drawn).lines().skip(1) {
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
 }

@@ -22,7 +22,7 @@ fn a_diagnostic_shows_everything_it_holds() {
     assert_eq!(
         drawn(one, source),
         "\
-[unknown-name] error: nothing here is called `zs`
+error[unknown-name]: nothing here is called `zs`
    ╭─[ norm.tile:2:14 ]
    │
  1 │ let xs = load x
@@ -160,7 +160,7 @@ fn many_lines_and_many_diagnostics_stay_in_order() {
         .collect();
     let text = render(&found, "norm.tile", &source, false);
     assert!(text.contains("[ norm.tile:1:1 ]") && text.contains("[ norm.tile:2000:1 ]"));
-    assert_eq!(text.matches("[unknown-name]").count(), 2000);
+    assert_eq!(text.matches("error[unknown-name]").count(), 2000);
 }
 
 #[test]
