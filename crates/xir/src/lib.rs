@@ -1,13 +1,19 @@
 //! XIR: one kernel as structured SSA over packets of lanes.
 
+mod arithmetic;
+mod builder;
 mod keys;
 mod ops;
 mod program;
 
+pub use arithmetic::VectorArithmetic;
+pub use builder::Builder;
 pub use keys::{Array, Function, Op, Region, Value};
 pub use ops::{
-    Access, BinaryOp, CompareOp, Constant, ConvertOp, Effect, Elem, MemElem, OpKind, Shape, Type, UnaryOp, Workspace,
+    Access, BinaryOp, CompareOp, Constant, ConvertOp, Effect, Elem, MemElem, OpKind, Shape, Type,
+    UnaryOp, Workspace,
 };
 pub use program::{
-    ArrayData, Definition, Entry, Extent, FunctionData, Inlining, Lanes, OpData, Program, RegionData, Space, ValueData,
+    ArrayData, Definition, Entry, Extent, FunctionData, Inlining, Lanes, OpData, Program,
+    RegionData, Space, ValueData,
 };

@@ -38,12 +38,18 @@ pub struct Type {
 impl Type {
     /// One value for the whole packet.
     pub const fn uniform(elem: Elem) -> Type {
-        Type { elem, shape: Shape::Uniform }
+        Type {
+            elem,
+            shape: Shape::Uniform,
+        }
     }
 
     /// One value a lane.
     pub const fn varying(elem: Elem) -> Type {
-        Type { elem, shape: Shape::Varying }
+        Type {
+            elem,
+            shape: Shape::Varying,
+        }
     }
 
     /// Whether lanes have a value each.
@@ -332,6 +338,8 @@ pub enum OpKind {
         /// Which lane.
         lane: u32,
     },
+    /// Whether a varying bool holds in some lane; uniform bool.
+    Any(Value),
     /// A varying value from one uniform value a lane.
     Build(Vec<Value>),
     /// Lane exchange: lane `l` of the result is lane `pattern[l]` of `a` followed by `b` (so 0 .. 2 * lanes).
@@ -482,12 +490,20 @@ impl OpKind {
             | OpKind::WorkspaceAddress(_)
             | OpKind::LaneIndex
             | OpKind::PrivateAddress(_) => {}
-            OpKind::Unary(_, a) | OpKind::Convert(_, a) | OpKind::Splat(a) | OpKind::Lane { of: a, .. } => *a = f(*a),
+            OpKind::Unary(_, a)
+            | OpKind::Convert(_, a)
+            | OpKind::Splat(a)
+            | OpKind::Any(a)
+            | OpKind::Lane { of: a, .. } => *a = f(*a),
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Shuffle { a, b, .. } => {
                 *a = f(*a);
                 *b = f(*b);
             }
-            OpKind::Select { condition, then, otherwise } => {
+            OpKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
                 *condition = f(*condition);
                 *then = f(*then);
                 *otherwise = f(*otherwise);
@@ -498,14 +514,25 @@ impl OpKind {
                 *c = f(*c);
             }
             OpKind::Build(values) => values.iter_mut().for_each(|v| *v = f(*v)),
-            OpKind::Load { access, address, mask, .. } => {
+            OpKind::Load {
+                access,
+                address,
+                mask,
+                ..
+            } => {
                 *address = f(*address);
                 map_access(access, &mut f);
                 if let Some(mask) = mask {
                     *mask = f(*mask);
                 }
             }
-            OpKind::Store { access, address, mask, value, .. } => {
+            OpKind::Store {
+                access,
+                address,
+                mask,
+                value,
+                ..
+            } => {
                 *address = f(*address);
                 map_access(access, &mut f);
                 if let Some(mask) = mask {
@@ -518,7 +545,12 @@ impl OpKind {
                 *slot = f(*slot);
                 *value = f(*value);
             }
-            OpKind::Loop { lower, upper, inits, .. } => {
+            OpKind::Loop {
+                lower,
+                upper,
+                inits,
+                ..
+            } => {
                 *lower = f(*lower);
                 *upper = f(*upper);
                 inits.iter_mut().for_each(|v| *v = f(*v));
@@ -537,7 +569,9 @@ impl OpKind {
     pub fn regions(&self) -> Vec<Region> {
         match self {
             OpKind::Loop { body, .. } => vec![*body],
-            OpKind::If { then, otherwise, .. } => vec![*then, *otherwise],
+            OpKind::If {
+                then, otherwise, ..
+            } => vec![*then, *otherwise],
             OpKind::Const(..)
             | OpKind::Record { .. }
             | OpKind::WorkspaceAddress(_)
@@ -550,6 +584,7 @@ impl OpKind {
             | OpKind::Splat(_)
             | OpKind::LaneIndex
             | OpKind::Lane { .. }
+            | OpKind::Any(_)
             | OpKind::Build(_)
             | OpKind::Shuffle { .. }
             | OpKind::Load { .. }
@@ -583,6 +618,7 @@ impl OpKind {
             | OpKind::Splat(_)
             | OpKind::LaneIndex
             | OpKind::Lane { .. }
+            | OpKind::Any(_)
             | OpKind::Build(_)
             | OpKind::Shuffle { .. }
             | OpKind::PrivateAddress(_) => Effect::Pure,

@@ -207,7 +207,15 @@ impl Program {
         let results = results
             .iter()
             .enumerate()
-            .map(|(index, &ty)| self.add_value(ty, Definition::Result { op, index: index as u32 }))
+            .map(|(index, &ty)| {
+                self.add_value(
+                    ty,
+                    Definition::Result {
+                        op,
+                        index: index as u32,
+                    },
+                )
+            })
             .collect();
         self.ops.push(OpData { kind, results });
         op
@@ -223,7 +231,11 @@ impl Program {
     /// Adds a function with an empty body.
     pub fn add_function(&mut self, name: impl Into<String>, inlining: Inlining) -> Function {
         let body = self.add_region();
-        self.functions.push(FunctionData { name: name.into(), body, inlining });
+        self.functions.push(FunctionData {
+            name: name.into(),
+            body,
+            inlining,
+        });
         Function::from_index(self.functions.len() - 1)
     }
 
