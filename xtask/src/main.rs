@@ -1,1 +1,130 @@
-fn main() {}
+//! The house's caretaker: `cargo xtask COMMAND` builds, tests and checks the whole workspace.
+//!
+//! Rust's own tools check a crate; nothing of theirs knows which crate may use which, or that a promise needs a failing
+//! example. Those checks live here, each with a test that feeds it something wrong and sees it say no.
+
+mod layers;
+mod licences;
+mod steps;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use steps::{Run, cargo};
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  build             build every crate and test
+  test [ARGS]       run all tests and doctests; ARGS go to `cargo test` (for example: -p numerics)
+  ci                everything a change must pass, a summary at the end
+  layers            hold every manifest against the floors of docs/design.md
+  tidy              hold every file against the house rules
+  licences          hold every dependency's licence against deny.toml
+  bless [ARGS]      rewrite the expectations of the corpus; review the change as text
+  bench [ARGS]      run the benchmarks in release mode
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let workspace = match Workspace::open() {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut run = Run::new(workspace.root.clone());
+    match command.as_str() {
+        "build" => run.command("build", &cargo(&["build", "--workspace", "--all-targets"])),
+        "test" => test(&mut run, &rest),
+        "ci" => ci(&mut run, &workspace),
+        "layers" => run.check("layers", || layers::check(&workspace)),
+        "tidy" => run.check("tidy", || tidy::check(&workspace)),
+        "licences" => run.check("licences", || licences::check(&workspace)),
+        "bless" => bless(&mut run, &rest),
+        "bench" => {
+            let arguments = ["bench", "-p", "benches"].into_iter();
+            let arguments: Vec<&str> = arguments.chain(rest.iter().map(String::as_str)).collect();
+            run.command("bench", &cargo(&arguments));
+        }
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        unknown => {
+            if !unknown.is_empty() {
+                eprintln!("xtask: no command is called `{unknown}`");
+            }
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    run.finish()
+}
+
+/// Unit tests, integration tests, programs and examples; then the examples in the docs.
+fn test(run: &mut Run, rest: &[String]) {
+    if rest.is_empty() {
+        unit_tests(run);
+        doctests(run);
+    } else {
+        let arguments: Vec<&str> = ["test", "--locked"]
+            .into_iter()
+            .chain(rest.iter().map(String::as_str))
+            .collect();
+        run.command("tests", &cargo(&arguments));
+    }
+}
+
+fn unit_tests(run: &mut Run) {
+    let targets = ["--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
+    let arguments = [&["test", "--locked", "--workspace"], targets.as_slice()].concat();
+    run.command("tests", &cargo(&arguments));
+}
+
+fn doctests(run: &mut Run) {
+    run.command(
+        "doctests",
+        &cargo(&["test", "--locked", "--workspace", "--doc"]),
+    );
+}
+
+/// The whole truth: the quick checks first, so that a slip in a comment does not cost a build.
+fn ci(run: &mut Run, workspace: &Workspace) {
+    run.command("fmt", &cargo(&["fmt", "--all", "--check"]));
+    run.check("layers", || layers::check(workspace));
+    run.check("tidy", || tidy::check(workspace));
+    run.check("licences", || licences::check(workspace));
+    let everything = ["--locked", "--workspace", "--all-targets"];
+    let clippy = [
+        &["clippy"],
+        everything.as_slice(),
+        &["--", "-D", "warnings"],
+    ]
+    .concat();
+    run.command("clippy", &cargo(&clippy));
+    let doc = ["doc", "--locked", "--workspace", "--no-deps"];
+    run.command(
+        "doc",
+        &cargo(&doc).with_environment("RUSTDOCFLAGS", "-D warnings"),
+    );
+    unit_tests(run);
+    doctests(run);
+}
+
+/// Runs the tests that hold expectations with leave to rewrite them.
+fn bless(run: &mut Run, rest: &[String]) {
+    let what: Vec<&str> = if rest.is_empty() {
+        vec!["-p", "tests", "-p", "cli"]
+    } else {
+        rest.iter().map(String::as_str).collect()
+    };
+    let command = cargo(&[&["test"], what.as_slice(), &["--no-fail-fast"]].concat());
+    let command = command.with_environment("BLESS", "1");
+    run.command("bless", &command.with_environment("UPDATE_EXPECT", "1"));
+}
