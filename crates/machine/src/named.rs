@@ -51,6 +51,9 @@ const ARMV8_2: Features = ARMV8.and(Features::of(&[
 
 const NEOVERSE_V2_FEATURES: Features = ARMV8_2.and(Features::of(&[Feature::Bf16, Feature::Sve]));
 
+/// Cache sizes are those of a common part with the core: AMD's EPYC 7003 for Zen 3 (the third level of one complex), Ampere
+/// Altra for the N1, AWS Graviton4 for the V2, Apple's M1 with its system cache as the third level. The two Linux targets
+/// are for code that is shipped, so they take what nearly every machine has.
 pub(crate) fn named(name: &str) -> Result<Machine, MachineError> {
     use System::{Darwin, Linux};
     let machine = match name {
