@@ -87,6 +87,24 @@ pub trait Arithmetic {
     /// `a` where the mask is true, otherwise `b`.
     fn select_i32(&mut self, mask: Self::M, a: Self::I, b: Self::I) -> Self::I;
 
+    /// `a`, but `bound` where `a > bound`; a NaN stays. The bound is neither zero nor NaN.
+    ///
+    /// With such a bound this is one instruction nearly everywhere: x86's `minps(bound, a)`, aarch64's `fmin`.
+    fn at_most(&mut self, a: Self::F, bound: f32) -> Self::F {
+        let bound = self.constant(bound);
+        let above = self.lt(bound, a);
+        self.select(above, bound, a)
+    }
+
+    /// `a`, but `bound` where `a < bound`; a NaN stays. The bound is neither zero nor NaN.
+    ///
+    /// With such a bound this is one instruction nearly everywhere: x86's `maxps(bound, a)`, aarch64's `fmax`.
+    fn at_least(&mut self, a: Self::F, bound: f32) -> Self::F {
+        let bound = self.constant(bound);
+        let below = self.lt(a, bound);
+        self.select(below, bound, a)
+    }
+
     /// `rare(..)` where the mask is true, otherwise `common`.
     ///
     /// For a mask that is false nearly always. The default computes both and selects; an emitter may skip `rare` when no

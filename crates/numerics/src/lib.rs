@@ -15,13 +15,16 @@ pub mod arithmetic;
 pub mod casts;
 pub mod element;
 pub mod extremum;
+pub mod functions;
 pub mod half_types;
 pub mod integers;
 pub mod rounding;
 pub mod scalar;
 pub mod tree;
+pub mod ulp;
 
 pub use arithmetic::{Arithmetic, Plain};
 pub use element::ElementType;
+pub use functions::MathFunction;
 pub use scalar::{ParseScalarError, Scalar};
 pub use tree::{TREE, TreeShape, reduce_iterator_with_shape, reduce_with_shape};

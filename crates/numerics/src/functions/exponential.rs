@@ -1,0 +1,122 @@
+//! `e^x`, `2^x` and `e^x - 1`.
+//!
+//! `x = n ln 2 + r` with an integer `n` and `|r| <= ln 2 / 2`, so `e^x = 2^n e^r`. Adding a magic number rounds `x / ln 2` to
+//! `n` and leaves `n`, already biased, in the low bits of the sum. `n` reaches from -150 to 128, more than one exponent
+//! field holds, so the scale is a product of two powers; only the last multiplication can round, to a subnormal, or
+//! overflow. Outside `[-104, 89]` the result is 0 or infinity whatever `x` is, so a clamp at each end makes the whole
+//! line total, and NaN passes it.
+
+use std::f32::consts::{LN_2, LOG2_E};
+
+use super::{ROUND_TO_INTEGER, polynomial, power_of_two};
+use crate::arithmetic::Arithmetic;
+
+/// `ln 2 - LN_2`, where `LN_2` is ln 2 rounded to `f32`.
+pub(super) const LN_2_REST: f32 = -1.904_654_2e-9;
+
+/// `e^r = 1 + r + r^2 (c_0 + c_1 r + ...)`, relative error 3.1e-9 for `|r| <= ln 2 / 2`.
+pub(super) const EXP: [f32; 7] = [
+    1.0,
+    1.0,
+    0.499_999_94,
+    0.166_665_21,
+    0.041_668_26,
+    0.008_368_67,
+    0.001_382_132_2,
+];
+
+/// `e^r - 1 = r + r^2 (c_0 + c_1 r + ...)`, relative error 1.4e-8 for `|r| <= ln 2 / 2`.
+pub(super) const EXPM1: [f32; 5] = [
+    0.499_999_97,
+    0.166_665_46,
+    0.041_667_443,
+    0.008_366_253,
+    0.001_386_994_6,
+];
+
+/// `2^r = 1 + c_1 r + ...`, relative error 3.0e-9 for `|r| <= 1/2`.
+const EXP2: [f32; 7] = [
+    1.0,
+    LN_2,
+    0.240_226_48,
+    0.055_503_596,
+    0.009_618_499,
+    0.001_339_097_7,
+    0.000_153_293_64,
+];
+
+/// `e^x`. Degree 6; see the module for the method. `e^-inf` is 0, subnormal results are rounded once more.
+pub fn exp<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
+    let x = a.at_most(x, 89.0);
+    let x = a.at_least(x, -104.0);
+    let log2_e = a.constant(LOG2_E);
+    let magic = a.constant(ROUND_TO_INTEGER + 254.0);
+    let shifted = a.fma(x, log2_e, magic);
+    let n = a.sub(shifted, magic);
+    let r = reduce(a, x, n);
+    let power = polynomial(a, r, EXP);
+    scale(a, power, shifted)
+}
+
+/// `2^x`. Degree 6; the reduction `x - n` is exact.
+pub fn exp2<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
+    let x = a.at_most(x, 129.0);
+    let x = a.at_least(x, -151.0);
+    let magic = a.constant(ROUND_TO_INTEGER + 254.0);
+    let shifted = a.add(x, magic);
+    let n = a.sub(shifted, magic);
+    let r = a.sub(x, n);
+    let power = polynomial(a, r, EXP2);
+    scale(a, power, shifted)
+}
+
+/// `e^x - 1`. With `q = e^r - 1` to full relative precision, `e^x - 1 = 2^n q + (2^n - 1)`.
+///
+/// `n` may be 128, so the sum is taken at half its size and doubled. Halving would cost a subnormal its last bit and the
+/// sum loses the sign of zero, so below 2^-25 the result is `x` itself.
+pub fn expm1<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
+    let clamped = a.at_most(x, 89.0);
+    let clamped = a.at_least(clamped, -20.0);
+    let log2_e = a.constant(LOG2_E);
+    let magic = a.constant(ROUND_TO_INTEGER + 126.0);
+    let shifted = a.fma(clamped, log2_e, magic);
+    let n = a.sub(shifted, magic);
+    let r = reduce(a, clamped, n);
+    let q = expm1_reduced(a, r);
+    let exponent = a.bits(shifted);
+    let half_scale = power_of_two(a, exponent);
+    let half = a.constant(0.5);
+    let offset = a.sub(half_scale, half);
+    let halved = a.fma(q, half_scale, offset);
+    let result = a.add(halved, halved);
+    let magnitude = a.abs(x);
+    let threshold = a.constant(1.0 / 33_554_432.0);
+    let tiny = a.lt(magnitude, threshold);
+    a.select(tiny, x, result)
+}
+
+/// `x - n ln 2` with ln 2 in two parts; the first step is exact.
+fn reduce<A: Arithmetic>(a: &mut A, x: A::F, n: A::F) -> A::F {
+    let high = a.constant(-LN_2);
+    let r = a.fma(n, high, x);
+    let low = a.constant(-LN_2_REST);
+    a.fma(n, low, r)
+}
+
+/// `e^r - 1` for `|r| <= ln 2 / 2`.
+fn expm1_reduced<A: Arithmetic>(a: &mut A, r: A::F) -> A::F {
+    let tail = polynomial(a, r, EXPM1);
+    let square = a.mul(r, r);
+    a.fma(square, tail, r)
+}
+
+/// `power * 2^n`, where the low bits of `shifted` hold `n + 254`: each half of them is a biased exponent.
+fn scale<A: Arithmetic>(a: &mut A, power: A::F, shifted: A::F) -> A::F {
+    let exponent = a.bits(shifted);
+    let lower_half = a.shr_arithmetic_i32(exponent, 1);
+    let upper_half = a.sub_i32(exponent, lower_half);
+    let first = power_of_two(a, lower_half);
+    let second = power_of_two(a, upper_half);
+    let scaled = a.mul(power, first);
+    a.mul(scaled, second)
+}
