@@ -652,7 +652,7 @@ impl Builder<'_> {
         mask: Option<Value>,
         invariant: bool,
     ) -> Value {
-        let shape = access_shape(access);
+        let shape = access.shape();
         let mask = mask.map(|mask| self.in_shape(mask, shape));
         let ty = Type {
             elem: mem.elem(),
@@ -681,7 +681,7 @@ impl Builder<'_> {
         mask: Option<Value>,
         value: Value,
     ) {
-        let shape = access_shape(access);
+        let shape = access.shape();
         let mask = mask.map(|mask| self.in_shape(mask, shape));
         let value = self.in_shape(value, shape);
         self.push_none(OpKind::Store {
@@ -877,16 +877,6 @@ impl Builder<'_> {
     /// Runs the caller's hook for programs `first .. first + count`.
     pub fn opaque(&mut self, id: u32, first: Value, count: Value) {
         self.push_none(OpKind::Opaque { id, first, count });
-    }
-}
-
-/// The shape of what an access reads or writes.
-fn access_shape(access: Access) -> Shape {
-    match access {
-        Access::Scalar => Shape::Uniform,
-        Access::Contiguous { .. } | Access::Strided { .. } | Access::Gather { .. } => {
-            Shape::Varying
-        }
     }
 }
 

@@ -2,9 +2,13 @@
 
 mod arithmetic;
 mod builder;
+mod compact;
 mod keys;
+mod mnemonics;
 mod ops;
 mod program;
+mod text;
+mod verifier;
 
 pub use arithmetic::VectorArithmetic;
 pub use builder::Builder;
@@ -17,3 +21,5 @@ pub use program::{
     ArrayData, Definition, Entry, Extent, FunctionData, Inlining, Lanes, OpData, Program,
     RegionData, Space, ValueData,
 };
+pub use text::parse;
+pub use verifier::{Rejected, Rule, Verified, verify};

@@ -116,6 +116,33 @@ pub enum Access {
     },
 }
 
+impl Access {
+    /// The shape of what is read or written.
+    pub const fn shape(self) -> Shape {
+        match self {
+            Access::Scalar => Shape::Uniform,
+            Access::Contiguous { .. } | Access::Strided { .. } | Access::Gather { .. } => {
+                Shape::Varying
+            }
+        }
+    }
+
+    /// The value that says where the lanes go, if there is one.
+    pub const fn operand(self) -> Option<Value> {
+        match self {
+            Access::Scalar | Access::Contiguous { .. } => None,
+            Access::Strided { stride: value } | Access::Gather { offsets: value } => Some(value),
+        }
+    }
+
+    fn operand_mut(&mut self) -> Option<&mut Value> {
+        match self {
+            Access::Scalar | Access::Contiguous { .. } => None,
+            Access::Strided { stride: value } | Access::Gather { offsets: value } => Some(value),
+        }
+    }
+}
+
 /// Operations of one operand; the result has its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
@@ -467,24 +494,20 @@ impl OpKind {
     /// The values it takes, in order (yields of regions not).
     pub fn operands(&self) -> Vec<Value> {
         let mut list = Vec::new();
-        let _ = self.clone().map_operands(|value| {
-            list.push(value);
-            value
-        });
+        self.visit_operands(|value| list.push(value));
         list
     }
 
     /// Replaces each operand, in order.
     #[must_use]
     pub fn map_operands(mut self, mut f: impl FnMut(Value) -> Value) -> OpKind {
-        fn map_access(access: &mut Access, f: &mut impl FnMut(Value) -> Value) {
-            match access {
-                Access::Scalar | Access::Contiguous { .. } => {}
-                Access::Strided { stride } => *stride = f(*stride),
-                Access::Gather { offsets } => *offsets = f(*offsets),
-            }
-        }
-        match &mut self {
+        self.visit_operands_mut(|value| *value = f(*value));
+        self
+    }
+
+    /// Shows each operand, in order.
+    pub fn visit_operands(&self, mut f: impl FnMut(Value)) {
+        match self {
             OpKind::Const(..)
             | OpKind::Record { .. }
             | OpKind::WorkspaceAddress(_)
@@ -494,37 +517,35 @@ impl OpKind {
             | OpKind::Convert(_, a)
             | OpKind::Splat(a)
             | OpKind::Any(a)
-            | OpKind::Lane { of: a, .. } => *a = f(*a),
+            | OpKind::Lane { of: a, .. } => f(*a),
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Shuffle { a, b, .. } => {
-                *a = f(*a);
-                *b = f(*b);
+                f(*a);
+                f(*b);
             }
             OpKind::Select {
                 condition,
                 then,
                 otherwise,
             } => {
-                *condition = f(*condition);
-                *then = f(*then);
-                *otherwise = f(*otherwise);
+                f(*condition);
+                f(*then);
+                f(*otherwise);
             }
             OpKind::Fma(a, b, c) => {
-                *a = f(*a);
-                *b = f(*b);
-                *c = f(*c);
+                f(*a);
+                f(*b);
+                f(*c);
             }
-            OpKind::Build(values) => values.iter_mut().for_each(|v| *v = f(*v)),
+            OpKind::Build(values) => values.iter().for_each(|&v| f(v)),
             OpKind::Load {
                 access,
                 address,
                 mask,
                 ..
             } => {
-                *address = f(*address);
-                map_access(access, &mut f);
-                if let Some(mask) = mask {
-                    *mask = f(*mask);
-                }
+                f(*address);
+                access.operand().into_iter().for_each(&mut f);
+                mask.iter().for_each(|&v| f(v));
             }
             OpKind::Store {
                 access,
@@ -533,17 +554,15 @@ impl OpKind {
                 value,
                 ..
             } => {
-                *address = f(*address);
-                map_access(access, &mut f);
-                if let Some(mask) = mask {
-                    *mask = f(*mask);
-                }
-                *value = f(*value);
+                f(*address);
+                access.operand().into_iter().for_each(&mut f);
+                mask.iter().for_each(|&v| f(v));
+                f(*value);
             }
-            OpKind::PrivateLoad { slot, .. } => *slot = f(*slot),
+            OpKind::PrivateLoad { slot, .. } => f(*slot),
             OpKind::PrivateStore { slot, value, .. } => {
-                *slot = f(*slot);
-                *value = f(*value);
+                f(*slot);
+                f(*value);
             }
             OpKind::Loop {
                 lower,
@@ -551,27 +570,114 @@ impl OpKind {
                 inits,
                 ..
             } => {
-                *lower = f(*lower);
-                *upper = f(*upper);
-                inits.iter_mut().for_each(|v| *v = f(*v));
+                f(*lower);
+                f(*upper);
+                inits.iter().for_each(|&v| f(v));
             }
-            OpKind::If { condition, .. } => *condition = f(*condition),
-            OpKind::Call { args, .. } => args.iter_mut().for_each(|v| *v = f(*v)),
+            OpKind::If { condition, .. } => f(*condition),
+            OpKind::Call { args, .. } => args.iter().for_each(|&v| f(v)),
             OpKind::Opaque { first, count, .. } => {
-                *first = f(*first);
-                *count = f(*count);
+                f(*first);
+                f(*count);
             }
         }
-        self
+    }
+
+    /// Shows each operand, in order, to be changed where it stands.
+    pub fn visit_operands_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        match self {
+            OpKind::Const(..)
+            | OpKind::Record { .. }
+            | OpKind::WorkspaceAddress(_)
+            | OpKind::LaneIndex
+            | OpKind::PrivateAddress(_) => {}
+            OpKind::Unary(_, a)
+            | OpKind::Convert(_, a)
+            | OpKind::Splat(a)
+            | OpKind::Any(a)
+            | OpKind::Lane { of: a, .. } => f(a),
+            OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Shuffle { a, b, .. } => {
+                f(a);
+                f(b);
+            }
+            OpKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                f(condition);
+                f(then);
+                f(otherwise);
+            }
+            OpKind::Fma(a, b, c) => {
+                f(a);
+                f(b);
+                f(c);
+            }
+            OpKind::Build(values) => values.iter_mut().for_each(f),
+            OpKind::Load {
+                access,
+                address,
+                mask,
+                ..
+            } => {
+                f(address);
+                access.operand_mut().into_iter().for_each(&mut f);
+                mask.iter_mut().for_each(f);
+            }
+            OpKind::Store {
+                access,
+                address,
+                mask,
+                value,
+                ..
+            } => {
+                f(address);
+                access.operand_mut().into_iter().for_each(&mut f);
+                mask.iter_mut().for_each(&mut f);
+                f(value);
+            }
+            OpKind::PrivateLoad { slot, .. } => f(slot),
+            OpKind::PrivateStore { slot, value, .. } => {
+                f(slot);
+                f(value);
+            }
+            OpKind::Loop {
+                lower,
+                upper,
+                inits,
+                ..
+            } => {
+                f(lower);
+                f(upper);
+                inits.iter_mut().for_each(f);
+            }
+            OpKind::If { condition, .. } => f(condition),
+            OpKind::Call { args, .. } => args.iter_mut().for_each(f),
+            OpKind::Opaque { first, count, .. } => {
+                f(first);
+                f(count);
+            }
+        }
     }
 
     /// The regions it owns.
     pub fn regions(&self) -> Vec<Region> {
+        let mut list = Vec::new();
+        self.visit_regions(|region| list.push(region));
+        list
+    }
+
+    /// Shows each region it owns, in order.
+    pub fn visit_regions(&self, mut f: impl FnMut(Region)) {
         match self {
-            OpKind::Loop { body, .. } => vec![*body],
+            OpKind::Loop { body, .. } => f(*body),
             OpKind::If {
                 then, otherwise, ..
-            } => vec![*then, *otherwise],
+            } => {
+                f(*then);
+                f(*otherwise);
+            }
             OpKind::Const(..)
             | OpKind::Record { .. }
             | OpKind::WorkspaceAddress(_)
@@ -593,7 +699,20 @@ impl OpKind {
             | OpKind::PrivateStore { .. }
             | OpKind::PrivateAddress(_)
             | OpKind::Call { .. }
-            | OpKind::Opaque { .. } => Vec::new(),
+            | OpKind::Opaque { .. } => {}
+        }
+    }
+
+    /// Shows each region it owns, in order, to be changed where it stands.
+    pub fn visit_regions_mut(&mut self, mut f: impl FnMut(&mut Region)) {
+        if let OpKind::Loop { body, .. } = self {
+            f(body);
+        } else if let OpKind::If {
+            then, otherwise, ..
+        } = self
+        {
+            f(then);
+            f(otherwise);
         }
     }
 

@@ -20,6 +20,12 @@ impl Lanes {
         }
     }
 
+    /// The widest packet.
+    pub const WIDEST: Lanes = Lanes(16);
+
+    /// Every width, narrowest first.
+    pub const ALL: [Lanes; 4] = [Lanes(2), Lanes(4), Lanes(8), Lanes(16)];
+
     /// The number of lanes.
     pub const fn get(self) -> u32 {
         self.0
@@ -152,11 +158,11 @@ pub struct Program {
     pub name: String,
     /// How many lanes a varying value has.
     pub lanes: Lanes,
-    values: Vec<ValueData>,
-    ops: Vec<OpData>,
-    regions: Vec<RegionData>,
-    functions: Vec<FunctionData>,
-    arrays: Vec<ArrayData>,
+    pub(crate) values: Vec<ValueData>,
+    pub(crate) ops: Vec<OpData>,
+    pub(crate) regions: Vec<RegionData>,
+    pub(crate) functions: Vec<FunctionData>,
+    pub(crate) arrays: Vec<ArrayData>,
     /// What the caller starts, in order.
     pub entries: Vec<Entry>,
     /// Bytes of workspace a worker needs.
@@ -313,5 +319,19 @@ impl Program {
     /// Every array, in order.
     pub fn arrays(&self) -> impl ExactSizeIterator<Item = Array> + use<> {
         (0..self.arrays.len()).map(Array::from_index)
+    }
+
+    /// Bytes a private array takes: its slots, of four or eight bytes a lane, rounded up to 64 in the whole.
+    pub fn array_bytes(&self, array: Array) -> u64 {
+        let data = self.array(array);
+        let bytes = match data.elem {
+            Elem::F32 | Elem::I32 | Elem::Bool => 4,
+            Elem::F64 | Elem::I64 => 8,
+        };
+        let lanes = match data.shape {
+            Shape::Uniform => 1,
+            Shape::Varying => u64::from(self.lanes.get()),
+        };
+        (u64::from(data.slots) * lanes * bytes).next_multiple_of(64)
     }
 }

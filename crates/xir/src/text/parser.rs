@@ -1,0 +1,961 @@
+//! `parse`: text to a compact program, with every mistake reported.
+
+use diagnostics::{Diagnostic, Diagnostics, Span};
+use hashbrown::HashMap;
+
+use super::lexer::{Token, tokens};
+use crate::keys::{Array, Function, Op, Region, Value};
+use crate::ops::{
+    Access, BinaryOp, CompareOp, Constant, ConvertOp, Elem, MemElem, OpKind, Type, UnaryOp,
+    Workspace,
+};
+use crate::program::{ArrayData, Entry, Extent, Inlining, Lanes, Program, Space};
+
+/// How deep regions may nest in text; the verifier allows less.
+const DEEPEST: usize = 200;
+
+/// Reads a program. The result is compact; whether it is valid is the verifier's question.
+///
+/// # Errors
+/// Every mistake of form, each at its place: unknown words, numbers out of range, names that nothing defines or that two
+/// things define.
+pub fn parse(text: &str) -> Result<Program, Diagnostics> {
+    let mut found = Diagnostics::new();
+    let tokens = tokens(text, &mut found);
+    let mut parser = Parser {
+        text,
+        tokens,
+        at: 0,
+        found,
+        program: Program::new("", Lanes::WIDEST),
+        arrays: HashMap::new(),
+        functions: HashMap::new(),
+        wanted: Vec::new(),
+        entries: Vec::new(),
+        names: HashMap::new(),
+        values: Vec::new(),
+        depth: 0,
+    };
+    let _ = parser.program();
+    parser.found.sort_by_place();
+    let Parser { found, program, .. } = parser;
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(program.compact())
+    }
+}
+
+/// `None` means that the mistake is in the list.
+type Parsed<T = ()> = Option<T>;
+
+struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<(Token<'t>, Span)>,
+    at: usize,
+    found: Diagnostics,
+    program: Program,
+    arrays: HashMap<&'t str, Array>,
+    functions: HashMap<String, Function>,
+    /// Calls by name: the operation, the name and its place; resolved once all functions are known.
+    wanted: Vec<(Op, String, Span)>,
+    entries: Vec<(Entry, String, Span)>,
+    /// Names of the function at hand. Until it ends, operands are indices into `values`.
+    names: HashMap<&'t str, usize>,
+    values: Vec<(Option<Value>, &'t str, Span)>,
+    depth: usize,
+}
+
+/// Places and words.
+impl<'t> Parser<'t> {
+    fn token(&self) -> &Token<'t> {
+        &self.tokens[self.at].0
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    fn step(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+
+    fn fail<T>(&mut self, code: &'static str, message: impl Into<String>, span: Span) -> Parsed<T> {
+        self.found.push(Diagnostic::error(code, message).at(span));
+        None
+    }
+
+    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        let here = match self.span().text(self.text) {
+            Some(text) if !text.is_empty() => format!("`{text}`"),
+            _ => "the end".to_owned(),
+        };
+        self.fail(
+            "expected",
+            format!("expected {what}, found {here}"),
+            self.span(),
+        )
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.token(), Token::Word(w) if *w == word);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn accept(&mut self, sign: char) -> bool {
+        let found = *self.token() == Token::Sign(sign);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn word(&mut self, word: &str) -> Parsed {
+        if self.accept_word(word) {
+            Some(())
+        } else {
+            self.expected(&format!("`{word}`"))
+        }
+    }
+
+    fn sign(&mut self, sign: char) -> Parsed {
+        if self.accept(sign) {
+            Some(())
+        } else {
+            self.expected(&format!("`{sign}`"))
+        }
+    }
+
+    fn any_word(&mut self, what: &str) -> Parsed<(&'t str, Span)> {
+        let span = self.span();
+        match *self.token() {
+            Token::Word(word) => {
+                self.step();
+                Some((word, span))
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<(String, Span)> {
+        let span = self.span();
+        let name = match self.token() {
+            Token::Word(word) => (*word).to_owned(),
+            Token::Quoted(name) => name.clone(),
+            _ => return self.expected(what),
+        };
+        self.step();
+        Some((name, span))
+    }
+
+    /// A whole number, negative after `-`.
+    fn number<N: TryFrom<i128>>(&mut self, what: &str) -> Parsed<N> {
+        let span = self.span();
+        let negative = self.accept('-');
+        let Token::Number(digits) = *self.token() else {
+            return self.expected(what);
+        };
+        let span = span.join(self.span());
+        self.step();
+        let Ok(size) = digits.parse::<i128>() else {
+            return self.fail(
+                "malformed-number",
+                format!("`{digits}` is no whole number"),
+                span,
+            );
+        };
+        match N::try_from(if negative { -size } else { size }) {
+            Ok(number) => Some(number),
+            Err(_) => self.fail(
+                "number-range",
+                format!("this is out of range for {what}"),
+                span,
+            ),
+        }
+    }
+
+    /// Skips to the next token that begins a line, or to a brace.
+    fn skip_line(&mut self) {
+        loop {
+            let end = self.span().end as usize;
+            match self.token() {
+                Token::End | Token::Sign('{' | '}') => return,
+                _ => self.step(),
+            }
+            let start = self.span().start as usize;
+            if self
+                .text
+                .get(end..start)
+                .is_none_or(|gap| gap.contains('\n'))
+            {
+                return;
+            }
+        }
+    }
+
+    /// Skips a block in braces that makes no sense here.
+    fn skip_block(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.token() {
+                Token::End => return,
+                Token::Sign('{') => depth += 1,
+                Token::Sign('}') => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.step();
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.step();
+        }
+    }
+}
+
+/// The program and its tables.
+impl<'t> Parser<'t> {
+    fn program(&mut self) -> Parsed {
+        self.word("program")?;
+        self.program.name = self.name("the program's name")?.0;
+        self.word("lanes")?;
+        let span = self.span();
+        let count = self.number("a number of lanes")?;
+        self.program.lanes = match Lanes::new(count) {
+            Some(lanes) => lanes,
+            None => return self.fail("lanes", "a packet has 2, 4, 8 or 16 lanes", span),
+        };
+        self.sign('{')?;
+        while !matches!(self.token(), Token::Sign('}') | Token::End) {
+            let start = self.at;
+            if self.item().is_none() {
+                self.skip_line();
+                if *self.token() == Token::Sign('{') {
+                    self.skip_block();
+                } else if self.at == start {
+                    self.step();
+                }
+            }
+        }
+        self.sign('}')?;
+        if *self.token() != Token::End {
+            return self.expected("nothing after the program");
+        }
+        self.resolve_functions();
+        Some(())
+    }
+
+    fn item(&mut self) -> Parsed {
+        let (word, span) = self.any_word("`fn`, `entry`, `worker`, `shared` or an array")?;
+        match word {
+            "worker" => {
+                self.program.worker_bytes = self.number("a number of bytes")?;
+                self.word("bytes")
+            }
+            "shared" => {
+                self.program.shared_bytes_per_packet = self.number("a number of bytes")?;
+                self.word("bytes")?;
+                self.word("per")?;
+                self.word("packet")
+            }
+            "entry" => self.entry(),
+            "fn" => self.function(),
+            _ => self.array(word, span),
+        }
+    }
+
+    fn array(&mut self, key: &'t str, span: Span) -> Parsed {
+        let (name, _) = self.name("`fn`, `entry`, `worker`, `shared` or an array's name")?;
+        self.sign(':')?;
+        let ty = self.ty()?;
+        self.sign('[')?;
+        let slots = self.number("a number of slots")?;
+        self.sign(']')?;
+        let space = if self.accept_word("stack") {
+            Space::Stack
+        } else {
+            self.word("worker")?;
+            self.sign('+')?;
+            Space::Worker {
+                offset: self.number("an offset in bytes")?,
+            }
+        };
+        let data = ArrayData {
+            name,
+            elem: ty.elem,
+            shape: ty.shape,
+            slots,
+            space,
+        };
+        let array = self.program.add_array(data);
+        if self.arrays.insert(key, array).is_some() {
+            return self.fail(
+                "defined-twice",
+                format!("there are two arrays `{key}`"),
+                span,
+            );
+        }
+        Some(())
+    }
+
+    fn entry(&mut self) -> Parsed {
+        let (name, span) = self.name("a function")?;
+        self.sign('(')?;
+        let mut extents = Vec::new();
+        while *self.token() != Token::Sign(')') {
+            if !extents.is_empty() {
+                self.sign(',')?;
+            }
+            extents.push(if self.accept_word("word") {
+                Extent::Word(self.number("a word of the record")?)
+            } else {
+                Extent::Fixed(self.number("an extent")?)
+            });
+        }
+        self.sign(')')?;
+        self.word("by")?;
+        let programs_per_packet = self.number("programs in a packet")?;
+        let function = Function::from_index(0);
+        self.entries.push((
+            Entry {
+                function,
+                extents,
+                programs_per_packet,
+            },
+            name,
+            span,
+        ));
+        Some(())
+    }
+
+    fn function(&mut self) -> Parsed {
+        let (name, span) = self.name("the function's name")?;
+        self.names.clear();
+        self.values.clear();
+        let (first_op, first_region) = (self.program.op_count(), self.program.region_count());
+        let function = self.program.add_function(name.clone(), Inlining::Outline);
+        if self.functions.insert(name.clone(), function).is_some() {
+            self.fail::<()>(
+                "defined-twice",
+                format!("there are two functions `{name}`"),
+                span,
+            );
+        }
+        let body = self.program.function(function).body;
+        self.sign('(')?;
+        while *self.token() != Token::Sign(')') {
+            if !self.program.region(body).args.is_empty() {
+                self.sign(',')?;
+            }
+            let (name, span) = self.any_word("a parameter")?;
+            self.sign(':')?;
+            let ty = self.ty()?;
+            let value = self.program.add_arg(body, ty);
+            self.define(name, span, value);
+        }
+        self.sign(')')?;
+        let inlining = if self.accept_word("inline") {
+            Inlining::Inline
+        } else {
+            self.word("outline")?;
+            Inlining::Outline
+        };
+        self.program.functions[function.index()].inlining = inlining;
+        self.region(body, "return")?;
+        self.resolve_values(first_op, first_region);
+        Some(())
+    }
+
+    /// Turns the operands of a function, so far indices into `values`, into values.
+    fn resolve_values(&mut self, first_op: usize, first_region: usize) {
+        for (value, name, span) in &self.values {
+            if value.is_none() {
+                let message = format!("nothing in this function is called `{name}`");
+                self.found
+                    .push(Diagnostic::error("unknown-name", message).at(*span));
+            }
+        }
+        let values = &self.values;
+        let resolve = |value: &mut Value| {
+            if let Some(&(Some(known), ..)) = values.get(value.index()) {
+                *value = known;
+            }
+        };
+        for op in &mut self.program.ops[first_op..] {
+            op.kind.visit_operands_mut(resolve);
+        }
+        for region in &mut self.program.regions[first_region..] {
+            region.yields.iter_mut().for_each(resolve);
+        }
+    }
+
+    fn resolve_functions(&mut self) {
+        for (op, name, span) in std::mem::take(&mut self.wanted) {
+            let known = self.function_named(&name, span);
+            if let (Some(known), OpKind::Call { function, .. }) =
+                (known, &mut self.program.op_mut(op).kind)
+            {
+                *function = known;
+            }
+        }
+        for (entry, name, span) in std::mem::take(&mut self.entries) {
+            if let Some(function) = self.function_named(&name, span) {
+                self.program.entries.push(Entry { function, ..entry });
+            }
+        }
+    }
+
+    fn function_named(&mut self, name: &str, span: Span) -> Parsed<Function> {
+        match self.functions.get(name) {
+            Some(&function) => Some(function),
+            None => self.fail(
+                "unknown-function",
+                format!("there is no function `{name}`"),
+                span,
+            ),
+        }
+    }
+}
+
+/// Values and their types.
+impl<'t> Parser<'t> {
+    fn id(&mut self, name: &'t str, span: Span) -> usize {
+        let next = self.values.len();
+        let id = *self.names.entry(name).or_insert(next);
+        if id == next {
+            self.values.push((None, name, span));
+        }
+        id
+    }
+
+    fn define(&mut self, name: &'t str, span: Span, value: Value) {
+        let id = self.id(name, span);
+        if self.values[id].0.replace(value).is_some() {
+            let message = format!("`{name}` is defined twice in this function");
+            self.fail::<()>("defined-twice", message, span);
+        }
+    }
+
+    /// A use of a value; until the function ends, an index into `values`.
+    fn value(&mut self) -> Parsed<Value> {
+        let (name, span) = self.any_word("a value")?;
+        Some(Value::from_index(self.id(name, span)))
+    }
+
+    fn comma_value(&mut self) -> Parsed<Value> {
+        self.sign(',')?;
+        self.value()
+    }
+
+    /// Values separated by commas, at least one.
+    fn values(&mut self) -> Parsed<Vec<Value>> {
+        let mut list = vec![self.value()?];
+        while self.accept(',') {
+            list.push(self.value()?);
+        }
+        Some(list)
+    }
+
+    fn ty(&mut self) -> Parsed<Type> {
+        let (name, span) = self.any_word("a type")?;
+        match Type::from_name(name) {
+            Some(ty) => Some(ty),
+            None => {
+                let message = format!(
+                    "`{name}` is no type of XIR; there are f32, f64, i32, i64, bool, and each with `x`"
+                );
+                self.fail("unknown-type", message, span)
+            }
+        }
+    }
+
+    /// `: type, type`, one for each of `count` results.
+    fn types(&mut self, count: usize) -> Parsed<Vec<Type>> {
+        let mut list = Vec::with_capacity(count);
+        for index in 0..count {
+            self.sign(if index == 0 { ':' } else { ',' })?;
+            list.push(self.ty()?);
+        }
+        Some(list)
+    }
+
+    fn array_use(&mut self) -> Parsed<Array> {
+        let (name, span) = self.any_word("an array")?;
+        match self.arrays.get(name) {
+            Some(&array) => Some(array),
+            None => self.fail(
+                "unknown-array",
+                format!("there is no array `{name}` above"),
+                span,
+            ),
+        }
+    }
+}
+
+/// Regions and operations.
+impl<'t> Parser<'t> {
+    fn region(&mut self, region: Region, last_word: &str) -> Parsed {
+        self.sign('{')?;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let message = format!("regions nest more than {DEEPEST} deep");
+            self.depth -= 1;
+            return self.fail("too-deep", message, self.span());
+        }
+        loop {
+            let start = self.at;
+            match *self.token() {
+                Token::Sign('}') | Token::End => break,
+                Token::Word(word) if word == last_word => {
+                    self.step();
+                    match self.values() {
+                        Some(yields) => self.program.region_mut(region).yields = yields,
+                        None => self.skip_line(),
+                    }
+                    break;
+                }
+                _ => {}
+            }
+            if self.operation(region).is_none() {
+                self.skip_line();
+                while *self.token() == Token::Sign('{') {
+                    self.skip_block();
+                    self.skip_line();
+                }
+                if self.at == start {
+                    self.step();
+                }
+            }
+        }
+        self.depth -= 1;
+        self.sign('}')
+    }
+
+    fn operation(&mut self, region: Region) -> Parsed {
+        let mut results = Vec::new();
+        let (mut word, mut span) = self.any_word("an operation")?;
+        if matches!(self.token(), Token::Sign(',' | '=')) {
+            results.push((word, span));
+            while self.accept(',') {
+                results.push(self.any_word("a result")?);
+            }
+            self.sign('=')?;
+            (word, span) = self.any_word("an operation")?;
+        }
+        let (op, complete) = match word {
+            "loop" => self.loop_head(results.len())?,
+            "if" => {
+                let condition = self.value()?;
+                let types = self.types(results.len())?;
+                let (then, otherwise) = (self.program.add_region(), self.program.add_region());
+                let kind = OpKind::If {
+                    condition,
+                    then,
+                    otherwise,
+                };
+                (
+                    self.program.make_op(kind, &types),
+                    vec![(then, ""), (otherwise, "else")],
+                )
+            }
+            "call" => {
+                let wanted = self.name("a function")?;
+                let kind = OpKind::Call {
+                    function: Function::from_index(0),
+                    args: self.arguments()?,
+                };
+                let types = self.types(results.len())?;
+                let op = self.program.make_op(kind, &types);
+                self.wanted.push((op, wanted.0, wanted.1));
+                (op, Vec::new())
+            }
+            _ => {
+                let kind = self.simple(word, span)?;
+                let types = self.types(results.len())?;
+                let kind = self.with_type(kind, types.first().copied(), span)?;
+                (self.program.make_op(kind, &types), Vec::new())
+            }
+        };
+        for (index, (name, span)) in results.into_iter().enumerate() {
+            let value = self.program.op(op).results[index];
+            self.define(name, span, value);
+        }
+        self.program.region_mut(region).ops.push(op);
+        for (inner, opening) in complete {
+            if !opening.is_empty() {
+                self.word(opening)?;
+            }
+            self.region(inner, "yield")?;
+        }
+        Some(())
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<Value>> {
+        self.sign('(')?;
+        let list = if *self.token() == Token::Sign(')') {
+            Vec::new()
+        } else {
+            self.values()?
+        };
+        self.sign(')')?;
+        Some(list)
+    }
+
+    fn loop_head(&mut self, results: usize) -> Parsed<(Op, Vec<(Region, &'static str)>)> {
+        let (counter, counter_span) = self.any_word("the counter's name")?;
+        self.sign('=')?;
+        let lower = self.value()?;
+        if *self.token() != Token::Range {
+            return self.expected("`..`");
+        }
+        self.step();
+        let upper = self.value()?;
+        self.word("step")?;
+        let step = self.number("a step")?;
+        let body = self.program.add_region();
+        let value = self.program.add_arg(body, Type::uniform(Elem::I64));
+        self.define(counter, counter_span, value);
+        let (mut inits, mut types) = (Vec::new(), Vec::new());
+        let span = self.span();
+        if self.accept_word("carry") {
+            self.sign('(')?;
+            loop {
+                let (name, span) = self.any_word("a carry")?;
+                self.sign(':')?;
+                let ty = self.ty()?;
+                self.sign('=')?;
+                inits.push(self.value()?);
+                types.push(ty);
+                let value = self.program.add_arg(body, ty);
+                self.define(name, span, value);
+                if !self.accept(',') {
+                    break;
+                }
+            }
+            self.sign(')')?;
+        }
+        if results != types.len() {
+            let message = format!("the loop has {results} results but {} carries", types.len());
+            return self.fail("result-count", message, span);
+        }
+        let kind = OpKind::Loop {
+            lower,
+            upper,
+            step,
+            inits,
+            body,
+        };
+        Some((self.program.make_op(kind, &types), vec![(body, "")]))
+    }
+
+    /// Constants, record words and a few others are known in full only with the type of their result.
+    fn with_type(&mut self, kind: Pending<'t>, ty: Option<Type>, span: Span) -> Parsed<OpKind> {
+        let kind = match kind {
+            Pending::Done(kind) => return Some(kind),
+            Pending::Const { .. } | Pending::Record(_) => kind,
+        };
+        let Some(ty) = ty else {
+            return self.fail("result-count", "this operation has a result", span);
+        };
+        match kind {
+            Pending::Done(kind) => Some(kind),
+            Pending::Record(word) => Some(OpKind::Record {
+                word,
+                elem: ty.elem,
+            }),
+            Pending::Const {
+                negative,
+                text,
+                bits,
+                span,
+            } => match constant(negative, text, bits, ty.elem) {
+                Some(constant) => Some(OpKind::Const(constant, ty.shape)),
+                None => {
+                    let message = format!("`{text}` is no constant of type {}", ty.elem);
+                    self.fail("malformed-constant", message, span)
+                }
+            },
+        }
+    }
+
+    fn simple(&mut self, word: &'t str, span: Span) -> Parsed<Pending<'t>> {
+        if let Some(op) = UnaryOp::from_name(word) {
+            return Some(Pending::Done(OpKind::Unary(op, self.value()?)));
+        }
+        if let Some(op) = BinaryOp::from_name(word) {
+            return Some(Pending::Done(OpKind::Binary(
+                op,
+                self.value()?,
+                self.comma_value()?,
+            )));
+        }
+        if let Some(op) = CompareOp::from_name(word) {
+            return Some(Pending::Done(OpKind::Compare(
+                op,
+                self.value()?,
+                self.comma_value()?,
+            )));
+        }
+        if let Some(op) = ConvertOp::from_name(word) {
+            return Some(Pending::Done(OpKind::Convert(op, self.value()?)));
+        }
+        let kind = match word {
+            "const" => return self.literal(),
+            "record" => return Some(Pending::Record(self.number("a word of the record")?)),
+            "workspace" => {
+                let (name, span) = self.any_word("`worker` or `shared`")?;
+                match Workspace::from_name(name) {
+                    Some(workspace) => OpKind::WorkspaceAddress(workspace),
+                    None => {
+                        return self.fail(
+                            "unknown-workspace",
+                            "there are `worker` and `shared`",
+                            span,
+                        );
+                    }
+                }
+            }
+            "select" => OpKind::Select {
+                condition: self.value()?,
+                then: self.comma_value()?,
+                otherwise: self.comma_value()?,
+            },
+            "fma" => OpKind::Fma(self.value()?, self.comma_value()?, self.comma_value()?),
+            "splat" => OpKind::Splat(self.value()?),
+            "any" => OpKind::Any(self.value()?),
+            "lane_index" => OpKind::LaneIndex,
+            "lane" => {
+                let of = self.value()?;
+                self.sign('[')?;
+                let lane = self.number("a lane")?;
+                self.sign(']')?;
+                OpKind::Lane { of, lane }
+            }
+            "build" => OpKind::Build(self.values()?),
+            "shuffle" => {
+                let (a, b) = (self.value()?, self.comma_value()?);
+                let mut pattern = Vec::new();
+                self.sign('[')?;
+                while *self.token() != Token::Sign(']') {
+                    if !pattern.is_empty() {
+                        self.sign(',')?;
+                    }
+                    pattern.push(self.number("a lane")?);
+                }
+                self.sign(']')?;
+                OpKind::Shuffle { a, b, pattern }
+            }
+            "load" => {
+                let (mem, access, address, displacement, mask) = self.access()?;
+                let invariant = self.accept_word("invariant");
+                OpKind::Load {
+                    mem,
+                    access,
+                    address,
+                    displacement,
+                    mask,
+                    invariant,
+                }
+            }
+            "store" => {
+                let (mem, access, address, displacement, mask) = self.access()?;
+                self.sign('=')?;
+                let value = self.value()?;
+                OpKind::Store {
+                    mem,
+                    access,
+                    address,
+                    displacement,
+                    mask,
+                    value,
+                }
+            }
+            "get" => {
+                let (array, slot, offset) = self.slot()?;
+                OpKind::PrivateLoad {
+                    array,
+                    slot,
+                    offset,
+                }
+            }
+            "set" => {
+                let (array, slot, offset) = self.slot()?;
+                self.sign('=')?;
+                OpKind::PrivateStore {
+                    array,
+                    slot,
+                    offset,
+                    value: self.value()?,
+                }
+            }
+            "address" => OpKind::PrivateAddress(self.array_use()?),
+            "opaque" => {
+                let id = self.number("a hook's number")?;
+                self.word("at")?;
+                let first = self.value()?;
+                self.word("count")?;
+                OpKind::Opaque {
+                    id,
+                    first,
+                    count: self.value()?,
+                }
+            }
+            _ => {
+                return self.fail(
+                    "unknown-operation",
+                    format!("XIR has no operation `{word}`"),
+                    span,
+                );
+            }
+        };
+        Some(Pending::Done(kind))
+    }
+
+    fn literal(&mut self) -> Parsed<Pending<'t>> {
+        let span = self.span();
+        let negative = self.accept('-');
+        let (text, span) = match *self.token() {
+            Token::Number(text) | Token::Word(text) => (text, span.join(self.span())),
+            _ => return self.expected("a constant"),
+        };
+        self.step();
+        let bits = if text == "nan" && self.accept('(') {
+            let Token::Number(bits) = *self.token() else {
+                return self.expected("the bits of a NaN");
+            };
+            self.step();
+            self.sign(')')?;
+            Some(bits)
+        } else {
+            None
+        };
+        Some(Pending::Const {
+            negative,
+            text,
+            bits,
+            span,
+        })
+    }
+
+    /// `f32 contiguous 8 at v1 + 16 if v2`.
+    fn access(&mut self) -> Parsed<(MemElem, Access, Value, i32, Option<Value>)> {
+        let (name, span) = self.any_word("an element in memory")?;
+        let Some(mem) = MemElem::from_name(name) else {
+            return self.fail(
+                "unknown-element",
+                "memory holds f32, f64, i32, u8 and u16",
+                span,
+            );
+        };
+        let (name, span) = self.any_word("an access")?;
+        let access = match name {
+            "scalar" => Access::Scalar,
+            "contiguous" => Access::Contiguous {
+                live: self.number("a number of lanes")?,
+            },
+            "strided" => Access::Strided {
+                stride: self.value()?,
+            },
+            "gather" => Access::Gather {
+                offsets: self.value()?,
+            },
+            _ => {
+                let message = "an access is scalar, contiguous, strided or gather";
+                return self.fail("unknown-access", message, span);
+            }
+        };
+        self.word("at")?;
+        let address = self.value()?;
+        let displacement = if *self.token() == Token::Sign('-') || self.accept('+') {
+            self.number("a displacement")?
+        } else {
+            0
+        };
+        let mask = if self.accept_word("if") {
+            Some(self.value()?)
+        } else {
+            None
+        };
+        Some((mem, access, address, displacement, mask))
+    }
+
+    /// `a0[v1 + 2]`.
+    fn slot(&mut self) -> Parsed<(Array, Value, u32)> {
+        let array = self.array_use()?;
+        self.sign('[')?;
+        let slot = self.value()?;
+        let offset = if self.accept('+') {
+            self.number("an offset in slots")?
+        } else {
+            0
+        };
+        self.sign(']')?;
+        Some((array, slot, offset))
+    }
+}
+
+/// An operation that may still wait for the type of its result.
+enum Pending<'t> {
+    Done(OpKind),
+    Record(u32),
+    Const {
+        negative: bool,
+        text: &'t str,
+        bits: Option<&'t str>,
+        span: Span,
+    },
+}
+
+fn constant(negative: bool, text: &str, bits: Option<&str>, elem: Elem) -> Option<Constant> {
+    let whole = || {
+        text.parse::<i128>()
+            .ok()
+            .map(|size| if negative { -size } else { size })
+    };
+    let digits = text.starts_with(|c: char| c.is_ascii_digit());
+    if let Some(bits) = bits {
+        let bits = u64::from_str_radix(bits.strip_prefix("0x")?, 16).ok()?;
+        return match elem {
+            _ if negative => None,
+            Elem::F32 => {
+                let bits = u32::try_from(bits).ok()?;
+                f32::from_bits(bits).is_nan().then_some(Constant::F32(bits))
+            }
+            Elem::F64 => f64::from_bits(bits).is_nan().then_some(Constant::F64(bits)),
+            Elem::I32 | Elem::I64 | Elem::Bool => None,
+        };
+    }
+    match elem {
+        Elem::F32 => {
+            let value: f32 = match text {
+                "inf" => f32::INFINITY,
+                "nan" if !negative => f32::NAN,
+                _ if digits => text.parse().ok().filter(|value: &f32| value.is_finite())?,
+                _ => return None,
+            };
+            Some(Constant::f32(if negative { -value } else { value }))
+        }
+        Elem::F64 => {
+            let value: f64 = match text {
+                "inf" => f64::INFINITY,
+                "nan" if !negative => f64::NAN,
+                _ if digits => text.parse().ok().filter(|value: &f64| value.is_finite())?,
+                _ => return None,
+            };
+            Some(Constant::f64(if negative { -value } else { value }))
+        }
+        Elem::I32 => whole()?.try_into().ok().map(Constant::I32),
+        Elem::I64 => whole()?.try_into().ok().map(Constant::I64),
+        Elem::Bool => match text {
+            "true" if !negative => Some(Constant::Bool(true)),
+            "false" if !negative => Some(Constant::Bool(false)),
+            _ => None,
+        },
+    }
+}
