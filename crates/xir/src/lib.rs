@@ -3,6 +3,7 @@
 mod arithmetic;
 mod builder;
 mod compact;
+pub mod evaluate;
 mod keys;
 mod mnemonics;
 mod ops;
