@@ -4,6 +4,8 @@ mod arithmetic;
 mod builder;
 mod compact;
 pub mod evaluate;
+#[cfg(any(test, feature = "generate"))]
+pub mod generate;
 mod keys;
 mod mnemonics;
 mod ops;

@@ -179,22 +179,20 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips to the next token that begins a line, or to a brace.
-    fn skip_line(&mut self) {
+    /// Skips to the first token after `start` that begins a line, or to a brace.
+    fn skip_line(&mut self, start: usize) {
         loop {
-            let end = self.span().end as usize;
-            match self.token() {
-                Token::End | Token::Sign('{' | '}') => return,
-                _ => self.step(),
-            }
-            let start = self.span().start as usize;
-            if self
-                .text
-                .get(end..start)
-                .is_none_or(|gap| gap.contains('\n'))
-            {
+            if matches!(self.token(), Token::End | Token::Sign('{' | '}')) {
                 return;
             }
+            if self.at > start {
+                let (before, here) = (self.tokens[self.at - 1].1.end, self.span().start);
+                let gap = self.text.get(before as usize..here as usize);
+                if gap.is_none_or(|gap| gap.contains('\n')) {
+                    return;
+                }
+            }
+            self.step();
         }
     }
 
@@ -235,7 +233,7 @@ impl<'t> Parser<'t> {
         while !matches!(self.token(), Token::Sign('}') | Token::End) {
             let start = self.at;
             if self.item().is_none() {
-                self.skip_line();
+                self.skip_line(start);
                 if *self.token() == Token::Sign('{') {
                     self.skip_block();
                 } else if self.at == start {
@@ -516,17 +514,17 @@ impl<'t> Parser<'t> {
                     self.step();
                     match self.values() {
                         Some(yields) => self.program.region_mut(region).yields = yields,
-                        None => self.skip_line(),
+                        None => self.skip_line(start),
                     }
                     break;
                 }
                 _ => {}
             }
             if self.operation(region).is_none() {
-                self.skip_line();
+                self.skip_line(start);
                 while *self.token() == Token::Sign('{') {
                     self.skip_block();
-                    self.skip_line();
+                    self.skip_line(self.at - 1);
                 }
                 if self.at == start {
                     self.step();
