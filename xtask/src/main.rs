@@ -7,6 +7,7 @@ mod layers;
 mod licences;
 mod steps;
 mod tidy;
+mod ulp;
 mod workspace;
 
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ usage: cargo xtask COMMAND
   licences          hold every dependency's licence against deny.toml
   bless [ARGS]      rewrite the expectations of the corpus; review the change as text
   bench [ARGS]      run the benchmarks in release mode
+  ulp [NAMES]       measure elementary functions over all f32 arguments; minutes for each
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +53,13 @@ fn main() -> ExitCode {
             let arguments = ["bench", "-p", "benches"].into_iter();
             let arguments: Vec<&str> = arguments.chain(rest.iter().map(String::as_str)).collect();
             run.command("bench", &cargo(&arguments));
+        }
+        "ulp" => {
+            if let Err(error) = ulp::measure(&rest) {
+                eprintln!("xtask: {error}");
+                return ExitCode::from(2);
+            }
+            return ExitCode::SUCCESS;
         }
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
