@@ -43,7 +43,10 @@ pub struct TileType {
 impl TileType {
     /// The type of a scalar.
     pub fn scalar(element: ElementType) -> TileType {
-        TileType { element, dims: Vec::new() }
+        TileType {
+            element,
+            dims: Vec::new(),
+        }
     }
 
     /// Whether the rank is zero.
@@ -204,13 +207,23 @@ impl Kernel {
     pub fn add_arg(&mut self, region: Region, ty: TileType, name: Option<String>) -> Value {
         let index = self.regions[region.index()].args.len() as u32;
         let value = Value::from_index(self.values.len());
-        self.values.push(ValueData { ty, definition: Definition::Argument { region, index }, name });
+        self.values.push(ValueData {
+            ty,
+            definition: Definition::Argument { region, index },
+            name,
+        });
         self.regions[region.index()].args.push(value);
         value
     }
 
     /// Appends an operation to `parent` with results of the given types, and takes ownership of its regions.
-    pub fn add_op(&mut self, parent: Region, kind: OpKind, results: Vec<TileType>, location: Location) -> Op {
+    pub fn add_op(
+        &mut self,
+        parent: Region,
+        kind: OpKind,
+        results: Vec<TileType>,
+        location: Location,
+    ) -> Op {
         let op = Op::from_index(self.ops.len());
         for region in kind.regions() {
             self.regions[region.index()].owner = Some(op);
@@ -219,12 +232,24 @@ impl Kernel {
             .into_iter()
             .enumerate()
             .map(|(index, ty)| {
-                let definition = Definition::Result { op, index: index as u32 };
-                self.values.push(ValueData { ty, definition, name: None });
+                let definition = Definition::Result {
+                    op,
+                    index: index as u32,
+                };
+                self.values.push(ValueData {
+                    ty,
+                    definition,
+                    name: None,
+                });
                 Value::from_index(self.values.len() - 1)
             })
             .collect();
-        self.ops.push(OpData { kind, results, parent, location });
+        self.ops.push(OpData {
+            kind,
+            results,
+            parent,
+            location,
+        });
         self.regions[parent.index()].ops.push(op);
         op
     }
@@ -295,6 +320,33 @@ impl Kernel {
         }
     }
 
+    /// A region, to change.
+    pub(crate) fn region_mut(&mut self, region: Region) -> &mut RegionData {
+        &mut self.regions[region.index()]
+    }
+
+    /// A value, to change.
+    pub(crate) fn value_mut(&mut self, value: Value) -> &mut ValueData {
+        &mut self.values[value.index()]
+    }
+
+    /// A type as people write it: `f32[row, 1]`, or `f32` for a scalar.
+    pub fn type_name(&self, ty: &TileType) -> String {
+        if ty.is_scalar() {
+            return ty.element.to_string();
+        }
+        format!("{}[{}]", ty.element, self.dim_names(&ty.dims))
+    }
+
+    /// Dimensions as people write them, without brackets: `row, 1`.
+    pub fn dim_names(&self, dims: &[Dim]) -> String {
+        let name = |dim: &Dim| match *dim {
+            Dim::Axis(axis) => self.axis(axis).name.as_str(),
+            Dim::Unit => "1",
+        };
+        dims.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
     /// Every axis, in order.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = Axis> + use<> {
         (0..self.axes.len()).map(Axis::from_index)
@@ -310,7 +362,8 @@ impl Kernel {
         (0..self.values.len()).map(Value::from_index)
     }
 
-    /// Every operation, in order of creation (which is program order).
+    /// Every operation, in order of creation; in a [`Verified`](crate::Verified) kernel that is program order, an
+    /// operation before the contents of its regions.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = Op> + use<> {
         (0..self.ops.len()).map(Op::from_index)
     }
@@ -341,9 +394,24 @@ impl Kernel {
 
 impl PartialEq for Kernel {
     fn eq(&self, other: &Kernel) -> bool {
-        let axes = |k: &Kernel| k.axes.iter().map(|a| (a.name.clone(), a.extent)).collect::<Vec<_>>();
-        let params = |k: &Kernel| k.params.iter().map(|p| (p.name.clone(), p.kind.clone())).collect::<Vec<_>>();
-        let values = |k: &Kernel| k.values.iter().map(|v| (v.ty.clone(), v.definition)).collect::<Vec<_>>();
+        let axes = |k: &Kernel| {
+            k.axes
+                .iter()
+                .map(|a| (a.name.clone(), a.extent))
+                .collect::<Vec<_>>()
+        };
+        let params = |k: &Kernel| {
+            k.params
+                .iter()
+                .map(|p| (p.name.clone(), p.kind.clone()))
+                .collect::<Vec<_>>()
+        };
+        let values = |k: &Kernel| {
+            k.values
+                .iter()
+                .map(|v| (v.ty.clone(), v.definition))
+                .collect::<Vec<_>>()
+        };
         let regions = |k: &Kernel| {
             let row = |r: &RegionData| (r.args.clone(), r.ops.clone(), r.yields.clone(), r.owner);
             k.regions.iter().map(row).collect::<Vec<_>>()

@@ -2,8 +2,8 @@
 
 use numerics::{ElementType, MathFunction, Scalar};
 
-use crate::keys::{Axis, Param, Region, Value};
 use crate::kernel::Dim;
+use crate::keys::{Axis, Param, Region, Value};
 
 /// Elementwise operations of one operand; the result has the operand's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +28,61 @@ pub enum UnaryOp {
     Not,
     /// A function of `numerics` (f32 only).
     Math(MathFunction),
+}
+
+impl UnaryOp {
+    /// Every operation, math functions last.
+    pub fn all() -> impl Iterator<Item = UnaryOp> {
+        [
+            UnaryOp::Neg,
+            UnaryOp::Abs,
+            UnaryOp::Sqrt,
+            UnaryOp::Rsqrt,
+            UnaryOp::Floor,
+            UnaryOp::Ceil,
+            UnaryOp::Trunc,
+            UnaryOp::Round,
+            UnaryOp::Not,
+        ]
+        .into_iter()
+        .chain(MathFunction::ALL.into_iter().map(UnaryOp::Math))
+    }
+
+    /// The name people read; in the text it is a function, but for `neg` and `not`, which are written `-` and `!`.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "neg",
+            UnaryOp::Abs => "abs",
+            UnaryOp::Sqrt => "sqrt",
+            UnaryOp::Rsqrt => "rsqrt",
+            UnaryOp::Floor => "floor",
+            UnaryOp::Ceil => "ceil",
+            UnaryOp::Trunc => "trunc",
+            UnaryOp::Round => "round",
+            UnaryOp::Not => "not",
+            UnaryOp::Math(function) => function.name(),
+        }
+    }
+
+    /// Whether it takes and makes this element type.
+    pub fn accepts(self, element: ElementType) -> bool {
+        match self {
+            UnaryOp::Neg | UnaryOp::Abs => {
+                matches!(
+                    element,
+                    ElementType::F32 | ElementType::F64 | ElementType::I32
+                )
+            }
+            UnaryOp::Sqrt
+            | UnaryOp::Rsqrt
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Trunc
+            | UnaryOp::Round => matches!(element, ElementType::F32 | ElementType::F64),
+            UnaryOp::Not => matches!(element, ElementType::I32 | ElementType::Bool),
+            UnaryOp::Math(_) => element == ElementType::F32,
+        }
+    }
 }
 
 /// Elementwise operations of two operands of one type; the result has that type.
@@ -61,7 +116,68 @@ pub enum BinaryOp {
     Shr,
 }
 
-/// Comparisons; the result is bool. Every comparison with NaN is false, but `Ne` which is true.
+impl BinaryOp {
+    /// Every operation.
+    pub const ALL: [BinaryOp; 13] = [
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::Min,
+        BinaryOp::Max,
+        BinaryOp::CopySign,
+        BinaryOp::And,
+        BinaryOp::Or,
+        BinaryOp::Xor,
+        BinaryOp::Shl,
+        BinaryOp::Shr,
+    ];
+
+    /// What the text writes: an infix symbol, or the name of a function ([`BinaryOp::is_infix`] says which).
+    pub fn name(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Min => "min",
+            BinaryOp::Max => "max",
+            BinaryOp::CopySign => "copysign",
+            BinaryOp::And => "&",
+            BinaryOp::Or => "|",
+            BinaryOp::Xor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+        }
+    }
+
+    /// Whether it is written between its operands.
+    pub fn is_infix(self) -> bool {
+        !matches!(self, BinaryOp::Min | BinaryOp::Max | BinaryOp::CopySign)
+    }
+
+    /// Whether it takes and makes this element type.
+    pub fn accepts(self, element: ElementType) -> bool {
+        let float = matches!(element, ElementType::F32 | ElementType::F64);
+        match self {
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Min
+            | BinaryOp::Max => float || element == ElementType::I32,
+            BinaryOp::CopySign => float,
+            BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => element == ElementType::I32,
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+                matches!(element, ElementType::I32 | ElementType::Bool)
+            }
+        }
+    }
+}
+
+/// Comparisons of f32, f64 or i32; the result is bool. Every comparison with NaN is false, but `Ne` which is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// Equal.
@@ -78,6 +194,30 @@ pub enum CompareOp {
     Ge,
 }
 
+impl CompareOp {
+    /// Every comparison.
+    pub const ALL: [CompareOp; 6] = [
+        CompareOp::Eq,
+        CompareOp::Ne,
+        CompareOp::Lt,
+        CompareOp::Le,
+        CompareOp::Gt,
+        CompareOp::Ge,
+    ];
+
+    /// The infix symbol.
+    pub fn name(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "==",
+            CompareOp::Ne => "!=",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        }
+    }
+}
+
 /// How a closed reduction combines two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
@@ -92,6 +232,48 @@ pub enum ReduceOp {
 }
 
 impl ReduceOp {
+    /// Every operation.
+    pub const ALL: [ReduceOp; 4] = [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max];
+
+    /// The word in the text.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceOp::Add => "add",
+            ReduceOp::Mul => "mul",
+            ReduceOp::Min => "min",
+            ReduceOp::Max => "max",
+        }
+    }
+
+    /// Whether it combines values of this element type: f32, f64 and i32.
+    pub fn accepts(self, element: ElementType) -> bool {
+        self.binary().accepts(element)
+    }
+
+    /// The value that changes nothing: 0, 1, infinity or the greatest i32, minus infinity or the least i32.
+    /// `None` for types it does not combine.
+    pub fn neutral(self, element: ElementType) -> Option<Scalar> {
+        let (f, i) = match self {
+            ReduceOp::Add => (0.0, 0),
+            ReduceOp::Mul => (1.0, 1),
+            ReduceOp::Min => (f64::INFINITY, i32::MAX),
+            ReduceOp::Max => (f64::NEG_INFINITY, i32::MIN),
+        };
+        match element {
+            ElementType::F32 => Some(Scalar::F32(f as f32)),
+            ElementType::F64 => Some(Scalar::F64(f)),
+            ElementType::I32 => Some(Scalar::I32(i)),
+            ElementType::Bool | ElementType::F16 | ElementType::BF16 => None,
+        }
+    }
+
+    /// The reduction that combines as an elementwise operation does, if there is one.
+    pub fn of_binary(op: BinaryOp) -> Option<ReduceOp> {
+        ReduceOp::ALL
+            .into_iter()
+            .find(|reduce| reduce.binary() == op)
+    }
+
     /// The elementwise operation that combines two values.
     pub fn binary(self) -> BinaryOp {
         match self {
@@ -112,6 +294,20 @@ pub enum Policy {
     Tree,
     /// Strict, left to right, in row-major order of the coordinates.
     Fold,
+}
+
+impl Policy {
+    /// Every policy.
+    pub const ALL: [Policy; 3] = [Policy::Unordered, Policy::Tree, Policy::Fold];
+
+    /// The word in the text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Unordered => "unordered",
+            Policy::Tree => "tree",
+            Policy::Fold => "fold",
+        }
+    }
 }
 
 /// What a reduction carries.
@@ -138,6 +334,17 @@ pub enum Subscript {
         /// The distance between neighbours, at least 1.
         step: u32,
     },
+}
+
+impl Subscript {
+    /// The whole of a dimension: what the text writes `:`.
+    pub fn whole(axis: Axis) -> Subscript {
+        Subscript::Window {
+            origin: None,
+            axis,
+            step: 1,
+        }
+    }
 }
 
 /// An operation with its operands.
@@ -273,18 +480,35 @@ impl OpKind {
             })
         }
         match self {
-            OpKind::Const(_) | OpKind::Extent(_) | OpKind::ScalarParam(_) | OpKind::Iota(_) => Vec::new(),
-            OpKind::Map { .. } | OpKind::Parallel { .. } | OpKind::Stage | OpKind::Opaque { .. } => Vec::new(),
+            OpKind::Const(_) | OpKind::Extent(_) | OpKind::ScalarParam(_) | OpKind::Iota(_) => {
+                Vec::new()
+            }
+            OpKind::Map { .. }
+            | OpKind::Parallel { .. }
+            | OpKind::Stage
+            | OpKind::Opaque { .. } => Vec::new(),
             OpKind::Unary(_, a) | OpKind::Cast(_, a) => vec![*a],
             OpKind::Broadcast(a, _) | OpKind::Reshape(a, _) | OpKind::Permute(a, _) => vec![*a],
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) => vec![*a, *b],
-            OpKind::Select { condition, then, otherwise } => vec![*condition, *then, *otherwise],
+            OpKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => vec![*condition, *then, *otherwise],
             OpKind::Fma(a, b, c) => vec![*a, *b, *c],
             OpKind::Reduce { inits, .. } => inits.clone(),
-            OpKind::Extract { tile, at } => std::iter::once(*tile).chain(at.iter().copied()).collect(),
-            OpKind::For { lower, upper, inits, .. } => {
-                [*lower, *upper].into_iter().chain(inits.iter().copied()).collect()
+            OpKind::Extract { tile, at } => {
+                std::iter::once(*tile).chain(at.iter().copied()).collect()
             }
+            OpKind::For {
+                lower,
+                upper,
+                inits,
+                ..
+            } => [*lower, *upper]
+                .into_iter()
+                .chain(inits.iter().copied())
+                .collect(),
             OpKind::Load { at, .. } => coordinates(at).collect(),
             OpKind::Store { at, value, .. } => coordinates(at).chain([*value]).collect(),
         }
@@ -344,4 +568,111 @@ impl OpKind {
             | OpKind::Extract { .. } => Effect::Pure,
         }
     }
+
+    /// The same operation over other keys.
+    pub fn with_keys(&self, keys: &mut impl Rekey) -> OpKind {
+        fn dims(keys: &mut impl Rekey, dims: &[Dim]) -> Vec<Dim> {
+            let one = |dim: &Dim| match *dim {
+                Dim::Axis(axis) => Dim::Axis(keys.axis(axis)),
+                Dim::Unit => Dim::Unit,
+            };
+            dims.iter().map(one).collect()
+        }
+        fn values(keys: &mut impl Rekey, values: &[Value]) -> Vec<Value> {
+            values.iter().map(|&value| keys.value(value)).collect()
+        }
+        fn subscripts(keys: &mut impl Rekey, at: &[Subscript]) -> Vec<Subscript> {
+            let one = |subscript: &Subscript| match *subscript {
+                Subscript::At(value) => Subscript::At(keys.value(value)),
+                Subscript::Window { origin, axis, step } => Subscript::Window {
+                    origin: origin.map(|value| keys.value(value)),
+                    axis: keys.axis(axis),
+                    step,
+                },
+            };
+            at.iter().map(one).collect()
+        }
+        match self {
+            OpKind::Const(scalar) => OpKind::Const(*scalar),
+            OpKind::Extent(axis) => OpKind::Extent(keys.axis(*axis)),
+            OpKind::ScalarParam(param) => OpKind::ScalarParam(keys.param(*param)),
+            OpKind::Iota(axis) => OpKind::Iota(keys.axis(*axis)),
+            OpKind::Unary(op, a) => OpKind::Unary(*op, keys.value(*a)),
+            OpKind::Binary(op, a, b) => OpKind::Binary(*op, keys.value(*a), keys.value(*b)),
+            OpKind::Compare(op, a, b) => OpKind::Compare(*op, keys.value(*a), keys.value(*b)),
+            OpKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => OpKind::Select {
+                condition: keys.value(*condition),
+                then: keys.value(*then),
+                otherwise: keys.value(*otherwise),
+            },
+            OpKind::Fma(a, b, c) => OpKind::Fma(keys.value(*a), keys.value(*b), keys.value(*c)),
+            OpKind::Cast(element, a) => OpKind::Cast(*element, keys.value(*a)),
+            OpKind::Broadcast(a, to) => OpKind::Broadcast(keys.value(*a), dims(keys, to)),
+            OpKind::Reshape(a, to) => OpKind::Reshape(keys.value(*a), dims(keys, to)),
+            OpKind::Permute(a, order) => OpKind::Permute(keys.value(*a), order.clone()),
+            OpKind::Map { dims: over, body } => OpKind::Map {
+                dims: dims(keys, over),
+                body: keys.region(*body),
+            },
+            OpKind::Reduce {
+                dims: over,
+                policy,
+                form,
+                inits,
+                body,
+            } => OpKind::Reduce {
+                dims: dims(keys, over),
+                policy: *policy,
+                form: form.clone(),
+                inits: values(keys, inits),
+                body: keys.region(*body),
+            },
+            OpKind::Extract { tile, at } => OpKind::Extract {
+                tile: keys.value(*tile),
+                at: values(keys, at),
+            },
+            OpKind::For {
+                lower,
+                upper,
+                inits,
+                body,
+            } => OpKind::For {
+                lower: keys.value(*lower),
+                upper: keys.value(*upper),
+                inits: values(keys, inits),
+                body: keys.region(*body),
+            },
+            OpKind::Parallel { axes, body } => OpKind::Parallel {
+                axes: axes.iter().map(|&axis| keys.axis(axis)).collect(),
+                body: keys.region(*body),
+            },
+            OpKind::Load { view, at } => OpKind::Load {
+                view: keys.param(*view),
+                at: subscripts(keys, at),
+            },
+            OpKind::Store { view, at, value } => OpKind::Store {
+                view: keys.param(*view),
+                at: subscripts(keys, at),
+                value: keys.value(*value),
+            },
+            OpKind::Stage => OpKind::Stage,
+            OpKind::Opaque { id } => OpKind::Opaque { id: *id },
+        }
+    }
+}
+
+/// Where the keys of an operation lead in another kernel (or in the same one, renumbered).
+pub trait Rekey {
+    /// The new key of an axis.
+    fn axis(&mut self, axis: Axis) -> Axis;
+    /// The new key of a parameter.
+    fn param(&mut self, param: Param) -> Param;
+    /// The new key of a value.
+    fn value(&mut self, value: Value) -> Value;
+    /// The new key of a region.
+    fn region(&mut self, region: Region) -> Region;
 }
