@@ -321,6 +321,116 @@ impl Program {
         (0..self.arrays.len()).map(Array::from_index)
     }
 
+    /// Keeps the results of an operation for which `keep` holds, given their number.
+    pub fn retain_results(&mut self, op: Op, mut keep: impl FnMut(usize) -> bool) {
+        let mut index = 0;
+        self.ops[op.index()].results.retain(|_| {
+            index += 1;
+            keep(index - 1)
+        });
+        for (index, &value) in self.ops[op.index()].results.iter().enumerate() {
+            let index = index as u32;
+            self.values[value.index()].definition = Definition::Result { op, index };
+        }
+    }
+
+    /// Keeps the arguments of a region for which `keep` holds, given their number.
+    pub fn retain_args(&mut self, region: Region, mut keep: impl FnMut(usize) -> bool) {
+        let mut index = 0;
+        self.regions[region.index()].args.retain(|_| {
+            index += 1;
+            keep(index - 1)
+        });
+        for (index, &value) in self.regions[region.index()].args.iter().enumerate() {
+            let index = index as u32;
+            self.values[value.index()].definition = Definition::Argument { region, index };
+        }
+    }
+
+    /// Removes functions that no entry reaches through calls; calls and entries follow. A program without entries keeps
+    /// all.
+    pub fn drop_unreachable_functions(&mut self) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let mut reached = vec![false; self.functions.len()];
+        let mut pending: Vec<Function> = self.entries.iter().map(|entry| entry.function).collect();
+        while let Some(function) = pending.pop() {
+            if !std::mem::replace(&mut reached[function.index()], true) {
+                self.visit_ops(self.function(function).body, &mut |kind| {
+                    if let OpKind::Call { function, .. } = kind {
+                        pending.push(*function);
+                    }
+                });
+            }
+        }
+        if reached.iter().all(|&kept| kept) {
+            return;
+        }
+        let mut next = 0;
+        let moved: Vec<Function> = reached
+            .iter()
+            .map(|&kept| {
+                next += usize::from(kept);
+                Function::from_index(next.saturating_sub(1))
+            })
+            .collect();
+        let mut index = 0;
+        self.functions.retain(|_| {
+            index += 1;
+            reached[index - 1]
+        });
+        for entry in &mut self.entries {
+            entry.function = moved[entry.function.index()];
+        }
+        for op in &mut self.ops {
+            if let OpKind::Call { function, .. } = &mut op.kind
+                && let Some(&to) = moved.get(function.index())
+            {
+                *function = to;
+            }
+        }
+    }
+
+    /// Removes private arrays for which `keep` doesn't hold; no operation that counts may use them.
+    pub fn retain_arrays(&mut self, mut keep: impl FnMut(Array) -> bool) {
+        let kept: Vec<bool> = self.arrays().map(&mut keep).collect();
+        if kept.iter().all(|&kept| kept) {
+            return;
+        }
+        let mut next = 0;
+        let moved: Vec<Array> = kept
+            .iter()
+            .map(|&kept| {
+                next += usize::from(kept);
+                Array::from_index(next.saturating_sub(1_usize))
+            })
+            .collect();
+        let mut index = 0;
+        self.arrays.retain(|_| {
+            index += 1;
+            kept[index - 1]
+        });
+        for op in &mut self.ops {
+            if let OpKind::PrivateLoad { array, .. }
+            | OpKind::PrivateStore { array, .. }
+            | OpKind::PrivateAddress(array) = &mut op.kind
+                && let Some(&to) = moved.get(array.index())
+            {
+                *array = to;
+            }
+        }
+    }
+
+    /// Shows what each operation of a region does, those of inner regions after their owner.
+    pub fn visit_ops(&self, region: Region, f: &mut impl FnMut(&OpKind)) {
+        for &op in &self.region(region).ops {
+            let kind = &self.op(op).kind;
+            f(kind);
+            kind.visit_regions(|inner| self.visit_ops(inner, f));
+        }
+    }
+
     /// Bytes a private array takes: its slots, of four or eight bytes a lane, rounded up to 64 in the whole.
     pub fn array_bytes(&self, array: Array) -> u64 {
         let data = self.array(array);
