@@ -1,21 +1,23 @@
 //! The hyperbolic tangent.
 //!
-//! `tanh x = (e^2x - 1) / (e^2x + 1)` is exact in its relative error down to zero if the numerator is computed as `expm1`
-//! is, and needs no second formula and no blend: with `2x = n ln 2 + 2r`, `h = (e^2r - 1) / 2` and `s = 2^n`, half the
-//! numerator is `h s + (s - 1) / 2`, and half the denominator is that plus one. Taking `|x|` first and returning the sign at the end
-//! keeps `-0` and makes the function odd to the bit.
+//! `tanh y = (1 - e^-2y) / (1 + e^-2y)` keeps its relative precision down to zero if the numerator is computed as `expm1` is, and
+//! needs no second formula and no blend: with `2y = -n ln 2 + 2r`, `g = (1 - e^-2r) / 2` and `s = 2^n`, half the numerator is
+//! `g s + (1 - s) / 2`, and half the denominator is one less that. The exponent is negative so that the denominator is below
+//! one, where floats lie twice as dense. Taking `y = |x|` and putting the sign on the result keeps `-0` and makes the function odd to
+//! the bit.
 
 use std::f32::consts::{LN_2, LOG2_E};
 
 use super::exponential::EXPM1;
+use super::sigmoid::alternate;
 use super::{ROUND_TO_INTEGER, SIGN, polynomial, power_of_two};
 use crate::arithmetic::Arithmetic;
 
-/// `(e^2r - 1) / 2 = r + r^2 (c_0 + c_1 r + ...)`: the coefficients of `expm1` times 2, 4, 8, ..., which is exact.
-const HALF_EXPM1_OF_TWICE: [f32; 5] = {
-    let mut coefficients = EXPM1;
+/// `(1 - e^-2r) / 2 = r + r^2 (c_0 + c_1 r + ...)`: the coefficients of `expm1` times -2, 4, -8, ..., which is exact.
+const HALF_ONE_LESS_EXP: [f32; 5] = {
+    let mut coefficients = alternate(EXPM1);
     let mut index = 0;
-    let mut factor = 2.0;
+    let mut factor = -2.0;
     while index < coefficients.len() {
         coefficients[index] *= factor;
         factor *= 2.0;
@@ -28,24 +30,24 @@ const HALF_EXPM1_OF_TWICE: [f32; 5] = {
 pub fn tanh<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let magnitude = a.abs(x);
     let y = a.at_most(magnitude, 10.0);
-    let twice_log2_e = a.constant(2.0 * LOG2_E);
+    let twice_log2_e = a.constant(-2.0 * LOG2_E);
     let magic = a.constant(ROUND_TO_INTEGER + 127.0);
     let shifted = a.fma(y, twice_log2_e, magic);
     let n = a.sub(shifted, magic);
-    // One part of ln 2 is enough: n <= 29, and where n is large tanh hardly depends on its argument.
-    let half_ln_2 = a.constant(-0.5 * LN_2);
+    // One part of ln 2 is enough: n >= -29, and where n is large tanh hardly depends on its argument.
+    let half_ln_2 = a.constant(0.5 * LN_2);
     let r = a.fma(n, half_ln_2, y);
-    let tail = polynomial(a, r, HALF_EXPM1_OF_TWICE);
+    let tail = polynomial(a, r, HALF_ONE_LESS_EXP);
     let square = a.mul(r, r);
-    let h = a.fma(square, tail, r);
+    let g = a.fma(square, tail, r);
     let exponent = a.bits(shifted);
     let scale = power_of_two(a, exponent);
-    let half = a.constant(0.5);
     let minus_half = a.constant(-0.5);
-    let offset = a.fma(scale, half, minus_half);
-    let numerator = a.fma(h, scale, offset);
+    let half = a.constant(0.5);
+    let offset = a.fma(scale, minus_half, half);
+    let numerator = a.fma(g, scale, offset);
     let one = a.constant(1.0);
-    let denominator = a.add(numerator, one);
+    let denominator = a.sub(one, numerator);
     let quotient = a.div(numerator, denominator);
     with_sign_of(a, quotient, x)
 }
