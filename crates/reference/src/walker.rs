@@ -527,6 +527,10 @@ impl<'k, M: Meaning> Walker<'k, M> {
 
     /// The contributions to each carry as a fused traversal finds them: one traversal a carry, in the given order. A tree
     /// puts every contribution at its own place; a fold takes them as they come.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a traversal is a reduction's fields and an order"
+    )]
     fn fused_contributions(
         &mut self,
         environment: &mut Environment<M::Item>,

@@ -1,0 +1,202 @@
+//! Every way to run a kernel, held against one another.
+//!
+//! The interpreter of TileIR says which bits are right. With no plan an `unordered` reduction keeps one partial, and those
+//! bits are the ones a case expects in writing.
+
+use numerics::{ElementType, Scalar};
+use reference::{Fusion, InterpretError, Memory, Options, Traversal, compare, interpret, oracle};
+use tile_ir::Value;
+
+use crate::case::{FusionCase, RunCase, contents};
+use crate::corpus::Case;
+
+/// Elements that are written out one by one; of longer views the first eight and a hash.
+const WRITTEN_OUT: usize = 64;
+
+/// Runs a `run` case through every executor; gives what the kernel stored.
+///
+/// # Errors
+/// The first executor that differs, with the first element in which it does.
+pub fn run_case(case: &Case) -> Result<Vec<String>, String> {
+    let run = RunCase::read(case)?;
+    let mut memory = run.memory.clone();
+    interpret(
+        &run.kernel,
+        &mut memory,
+        &run.arguments,
+        &Options::default(),
+    )
+    .map_err(|error| error.to_string())?;
+    check_oracle(&run, &memory)?;
+    for fusion in &run.fusions {
+        check_fusion(&run, &memory, fusion)?;
+    }
+    Ok(stored(&run, &memory))
+}
+
+/// One line for each mutable view.
+fn stored(run: &RunCase, memory: &Memory) -> Vec<String> {
+    let mut lines = Vec::new();
+    for param in run.kernel.params() {
+        let (Some(view), Some(place)) = (run.kernel.view(param), run.place(param)) else {
+            continue;
+        };
+        if !view.mutable {
+            continue;
+        }
+        let values = contents(memory, place, view.element);
+        let written = if values.len() <= WRITTEN_OUT {
+            values.len()
+        } else {
+            8
+        };
+        let mut line = run.kernel.param(param).name.clone();
+        for value in &values[..written] {
+            line.push_str(&format!(" {value}"));
+        }
+        if written < values.len() {
+            line.push_str(&format!(
+                " .. {} elements, hash {:016x}",
+                values.len(),
+                hash(&values)
+            ));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// FNV-1a over the bits of all values, where every NaN is one.
+fn hash(values: &[Scalar]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for value in values {
+        let bits = if value.is_nan() {
+            u64::MAX
+        } else {
+            value.to_bits()
+        };
+        for byte in bits.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+/// Holds two memories against each other, each buffer as numbers of its type: any NaN equals any NaN.
+///
+/// # Errors
+/// The first element that differs.
+pub fn same_memory(
+    elements: &[ElementType],
+    expected: &Memory,
+    found: &Memory,
+) -> Result<(), String> {
+    for (buffer, &element) in elements.iter().enumerate() {
+        if expected.bytes(buffer) == found.bytes(buffer) {
+            continue;
+        }
+        let pairs = expected
+            .scalars(buffer, element)
+            .into_iter()
+            .zip(found.scalars(buffer, element));
+        for (index, (expected, found)) in pairs.enumerate() {
+            if !expected.same_bits(found) {
+                return Err(format!(
+                    "buffer {buffer}, element {index}: expected {expected}, found {found}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_oracle(run: &RunCase, memory: &Memory) -> Result<(), String> {
+    if run.near.is_empty() {
+        return Ok(());
+    }
+    let mut buffers: Vec<Vec<f64>> = run
+        .elements
+        .iter()
+        .enumerate()
+        .map(|(buffer, &element)| {
+            run.memory
+                .scalars(buffer, element)
+                .into_iter()
+                .map(wide)
+                .collect()
+        })
+        .collect();
+    oracle(&run.kernel, &mut buffers, &run.arguments)
+        .map_err(|error| format!("oracle: {error}"))?;
+    for &(param, tolerance) in &run.near {
+        let (Some(view), Some(place)) = (run.kernel.view(param), run.place(param)) else {
+            return Err("`near` wants a view".to_owned());
+        };
+        let actual: Vec<f64> = contents(memory, place, view.element)
+            .into_iter()
+            .map(wide)
+            .collect();
+        let expected: Vec<f64> = crate::case::elements(place)
+            .map(|index| buffers[place.buffer][index as usize])
+            .collect();
+        let report = compare(view.element, &actual, &expected, tolerance);
+        if !report.passes() {
+            return Err(format!(
+                "`{}` is not near the oracle: {report}",
+                run.kernel.param(param).name
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn wide(value: Scalar) -> f64 {
+    match value {
+        Scalar::F32(value) => f64::from(value),
+        Scalar::F64(value) => value,
+        Scalar::I32(value) => f64::from(value),
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+    }
+}
+
+/// The value people named so.
+fn named(run: &RunCase, name: &str) -> Result<Value, String> {
+    let found = run
+        .kernel
+        .values()
+        .find(|&value| run.kernel.value(value).name.as_deref() == Some(name));
+    found.ok_or_else(|| format!("the kernel has no value named `{name}`"))
+}
+
+fn check_fusion(run: &RunCase, expected: &Memory, case: &FusionCase) -> Result<(), String> {
+    let subject = named(run, &case.subject)?;
+    let reduction = named(run, &case.reduction)?;
+    let reduction = run
+        .kernel
+        .defining_op(reduction)
+        .ok_or_else(|| format!("`{}` is no reduction", case.reduction))?;
+    let fusions = [Fusion {
+        subject,
+        reduction,
+        save: case.save,
+    }];
+    let mut outcomes = Vec::new();
+    for traversal in [Traversal::RowMajor, Traversal::Reversed] {
+        let mut memory = run.memory.clone();
+        let options = Options {
+            fusions: &fusions,
+            traversal,
+            ..Options::default()
+        };
+        let outcome = interpret(&run.kernel, &mut memory, &run.arguments, &options)
+            .map_err(|error: InterpretError| error.to_string())
+            .and_then(|()| same_memory(&run.elements, expected, &memory));
+        outcomes.push(outcome);
+    }
+    let name = format!("fusion of `{}` into `{}`", case.subject, case.reduction);
+    match outcomes.into_iter().find_map(Result::err) {
+        Some(difference) if case.same => Err(format!("{name}: {difference}")),
+        None if !case.same => Err(format!("{name} changes nothing, though it should")),
+        Some(_) | None => Ok(()),
+    }
+}
