@@ -24,8 +24,8 @@ pub struct TreeShape {
 /// The one tree of the `tree` policy: 32 partials, blocks of 4096 elements.
 ///
 /// 32 partials are four registers of eight lanes, or two per lane of sixteen: enough to hide the latency of an addition
-/// on every mapping. 4096 elements bound the length of a sequential chain to 128 additions, keep the error near
-/// `(128 + 5 + 1) u` for a block, and are the unit in which threads can share a long sum.
+/// on every mapping. 4096 elements bound a sequential chain to 127 additions and an element's way into
+/// the result of a block to 127 + 5, and are the unit in which threads can share a long sum.
 pub const TREE: TreeShape = TreeShape {
     width: 32,
     block: Some(4096),
