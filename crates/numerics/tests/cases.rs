@@ -146,3 +146,10 @@ fn p40_angles_at_long_positions() {
         assert!((f64::from(apply(MathFunction::Sin, position)) - sine).abs() <= 2e-7);
     }
 }
+
+#[test]
+fn p40_the_angle_nearest_to_a_multiple_of_half_pi() {
+    let angle = 16_367_173.0 * 2.0f32.powi(72);
+    near(apply(MathFunction::Cos, angle).abs(), 1.614_769_8e-9, 1e-7);
+    assert_eq!(apply(MathFunction::Sin, angle).abs(), 1.0);
+}

@@ -1,8 +1,8 @@
 //! Sine and cosine of an angle in radians, for every finite angle.
 //!
-//! `x = n pi/2 + r` with an integer `n` and `|r| <= pi/4`. Up to [`NEAR_LIMIT`], three fmas subtract `n pi/2` with pi/2 in three
+//! `x = n pi/2 + r` with an integer `n` and `|r| <= pi/4`. Up to 2^20, three fmas subtract `n pi/2` with pi/2 in three
 //! parts (Cody and Waite): the first is exact and 72 bits of pi/2 remain. Beyond, the bits of 2/pi that matter depend on the
-//! exponent of `x`, and [`far_reduction`] takes them from a table of words (Payne and Hanek), in `f32` throughout.
+//! exponent of `x`, and the far reduction takes them from a table of words (Payne and Hanek), in `f32` throughout.
 //!
 //! Both functions evaluate the same two polynomials and differ in the quadrant alone, so that a kernel that takes
 //! the sine and the cosine of one angle shares nearly all of the work once common values are shared.
