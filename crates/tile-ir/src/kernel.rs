@@ -64,6 +64,18 @@ pub enum Stride {
     Fixed(i64),
 }
 
+/// The strides of a view that states none: the innermost dimension is dense, the others are anything.
+pub(crate) fn default_strides(rank: usize) -> Vec<Stride> {
+    let stride = |index| {
+        if index + 1 == rank {
+            Stride::Fixed(1)
+        } else {
+            Stride::Any
+        }
+    };
+    (0..rank).map(stride).collect()
+}
+
 /// A view parameter: memory of the caller seen as an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewType {

@@ -80,6 +80,7 @@
 
 pub mod access;
 pub mod affine;
+pub mod builder;
 mod canonical;
 mod closed_form;
 mod kernel;

@@ -12,7 +12,9 @@ use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::syntax::*;
 use crate::closed_form::close_body;
-use crate::kernel::{AxisData, Dim, Kernel, ParamData, ParamKind, Stride, TileType, ViewType};
+use crate::kernel::{
+    AxisData, Dim, Kernel, ParamData, ParamKind, Stride, TileType, ViewType, default_strides,
+};
 use crate::keys::{Axis, Op, Param, Region, Value};
 use crate::ops::{BinaryOp, OpKind, Policy, ReduceForm, ReduceOp, Subscript, UnaryOp};
 use crate::verifier::infer;
@@ -969,18 +971,6 @@ impl<'t> Elaborator<'t> {
             }
         }
     }
-}
-
-/// The default: the innermost dimension is dense, the others are anything.
-pub(crate) fn default_strides(rank: usize) -> Vec<Stride> {
-    let stride = |index| {
-        if index + 1 == rank {
-            Stride::Fixed(1)
-        } else {
-            Stride::Any
-        }
-    };
-    (0..rank).map(stride).collect()
 }
 
 fn is_plain_float(text: &str) -> bool {

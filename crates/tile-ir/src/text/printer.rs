@@ -5,9 +5,8 @@ use std::fmt::Write;
 use hashbrown::HashMap;
 use numerics::Scalar;
 
-use super::elaborate::default_strides;
 use super::token::is_name;
-use crate::kernel::{Dim, Kernel, ParamKind, Stride, ViewType};
+use crate::kernel::{Dim, Kernel, ParamKind, Stride, ViewType, default_strides};
 use crate::keys::{Axis, Op, Param, Region, Value};
 use crate::ops::{OpKind, ReduceForm, Subscript, UnaryOp};
 
