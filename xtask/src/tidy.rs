@@ -35,10 +35,22 @@ struct NamedRefusals {
     exceptions: &'static [(&'static str, &'static str)],
 }
 
-const NAMED_REFUSALS: [NamedRefusals; 2] = [
+const NAMED_REFUSALS: [NamedRefusals; 3] = [
     NamedRefusals {
         source: "crates/tile-ir/src/verifier/rule.rs",
         directory: "tests/files/verify",
+        extension: "tile",
+        exceptions: &[
+            ("broken-tables", "the parser makes the tables"),
+            ("scope", "the parser finds no such name"),
+            ("bad-name", "the parser reads no such name"),
+            ("nesting-limit", "the parser has the same limit"),
+            ("operation-limit", "it takes megabytes"),
+        ],
+    },
+    NamedRefusals {
+        source: "crates/fusion-legality/src/code.rs",
+        directory: "tests/files/admit",
         extension: "tile",
         exceptions: &[],
     },
