@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The only crate that translates TileIR to XIR.
+//!
+//! A realization says who holds which value and how loops run; what is left is to write it down: coordinates become addresses,
+//! recipes are unfolded where they are read, trees become accumulators. No decision is made here that a price could miss.
+
+mod access;
+mod arithmetic;
+mod coordinate;
+mod emitter;
+mod evaluate;
+mod lower;
+mod lowerer;
+mod reduce;
+mod traverse;
+
+pub use lower::{lower, record_layout};

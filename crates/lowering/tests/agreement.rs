@@ -1,0 +1,240 @@
+//! Lowered programs give the bits the kernel means: interpreted TileIR against interpreted XIR, at every mapping, width and partial count.
+
+use kernel_abi::RecordLayout;
+use numerics::{ElementType, Scalar, TreeShape};
+use planner::{Pins, Request, Rule, Rules, plan_for};
+use reference::xir_interpreter::{Buffers, Launch};
+use reference::{Argument, Arguments, Memory, Options, Place, interpret};
+use simd_mapping::realize;
+use tile_ir::{Kernel, ParamKind, Verified};
+
+/// A number for element `i` of parameter `seed`: small, signed, with zeros of both signs, and exact in every element type.
+fn number(seed: u64, i: u64) -> f32 {
+    let mut s = (seed * 1_000_003 + i)
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    s ^= s >> 29;
+    match s % 23 {
+        0 => 0.0,
+        1 => -0.0,
+        _ => (((s >> 40) % 4096) as f32 - 2048.0) / 512.0,
+    }
+}
+
+fn bytes_of(element: ElementType, seed: u64, count: u64) -> Vec<u8> {
+    (0..count)
+        .flat_map(|i| {
+            let x = number(seed, i);
+            match element {
+                ElementType::F32 => x.to_le_bytes().to_vec(),
+                ElementType::F64 => f64::from(x).to_le_bytes().to_vec(),
+                ElementType::I32 => ((x * 4.0) as i32).to_le_bytes().to_vec(),
+                ElementType::Bool => vec![u8::from(x > 0.0)],
+                ElementType::F16 => numerics::half_types::f16_from_f32(x).to_le_bytes().to_vec(),
+                ElementType::BF16 => numerics::half_types::bf16_from_f32(x)
+                    .to_le_bytes()
+                    .to_vec(),
+            }
+        })
+        .collect()
+}
+
+fn scalar_of(element: ElementType) -> Scalar {
+    match element {
+        ElementType::F64 => Scalar::F64(1e-3),
+        ElementType::I32 => Scalar::I32(2),
+        ElementType::Bool => Scalar::Bool(true),
+        ElementType::F32 | ElementType::F16 | ElementType::BF16 => Scalar::F32(1e-3),
+    }
+}
+
+fn word_of(scalar: Scalar) -> u64 {
+    match scalar {
+        Scalar::F32(x) => u64::from(x.to_bits()),
+        Scalar::F64(x) => x.to_bits(),
+        Scalar::I32(n) => u64::from(n as u32),
+        Scalar::Bool(b) => u64::from(b),
+    }
+}
+
+struct Setup {
+    arguments: Arguments,
+    buffers: Vec<(ElementType, Vec<u8>)>,
+    record: Vec<u64>,
+    simulated: Buffers,
+}
+
+fn set_up(kernel: &Kernel, roots: u32) -> Setup {
+    let layout: RecordLayout = lowering::record_layout(kernel);
+    let extent = |axis| kernel.axis(axis).extent.unwrap_or(roots);
+    let mut setup = Setup {
+        arguments: Arguments {
+            params: Vec::new(),
+            extents: kernel.axes().map(|axis| (axis, extent(axis))).collect(),
+        },
+        buffers: Vec::new(),
+        record: vec![0; layout.words() as usize],
+        simulated: Buffers::new(),
+    };
+    for param in kernel.params() {
+        let at = layout.param(param.index()) as usize;
+        match &kernel.param(param).kind {
+            ParamKind::View(view) => {
+                let shape: Vec<u32> = view.dims.iter().map(|&axis| extent(axis)).collect();
+                let count = shape.iter().map(|&n| u64::from(n)).product();
+                let bytes = bytes_of(view.element, param.index() as u64 + 1, count);
+                let place = Place::dense(setup.buffers.len(), &shape);
+                setup.record[at] = setup.simulated.lend(bytes.clone());
+                for (dim, (&extent, &stride)) in shape.iter().zip(&place.strides).enumerate() {
+                    setup.record[layout.extent(param.index(), dim) as usize] = u64::from(extent);
+                    let bytes = stride * view.element.size() as i64;
+                    setup.record[layout.stride(param.index(), dim) as usize] = bytes as u64;
+                }
+                setup.buffers.push((view.element, bytes));
+                setup.arguments.params.push(Argument::View(place));
+            }
+            ParamKind::Scalar(element) => {
+                setup.record[at] = word_of(scalar_of(*element));
+                setup
+                    .arguments
+                    .params
+                    .push(Argument::Scalar(scalar_of(*element)));
+            }
+        }
+    }
+    for axis in kernel.axes() {
+        setup.record[layout.axis(axis.index()) as usize] = u64::from(extent(axis));
+    }
+    setup
+}
+
+fn scalars(element: ElementType, bytes: &[u8]) -> Vec<Scalar> {
+    let mut memory = Memory::new();
+    let buffer = memory.add(bytes.to_vec());
+    memory.scalars(buffer, element)
+}
+
+/// Compares one kernel at one plan, unoptimised and optimised.
+fn agree(kernel: &Verified, request: &Request, roots: u32) {
+    let admission = fusion_legality::admit(kernel);
+    let plan = plan_for(&admission, request).expect("the pins fit");
+    let realization = match realize(admission, &plan) {
+        Ok(realization) => realization,
+        Err(simd_mapping::Refusal::DivergentLoop { .. }) => return,
+        Err(refusal) => panic!("{}: {plan}: {refusal}", kernel.name),
+    };
+    let trees = realization.trees.clone();
+    let one = TreeShape::new(1, None).expect("1 is a power of two");
+    let tree_of = |op| trees.get(&op).copied().unwrap_or(one);
+
+    let setup = set_up(kernel, roots);
+    let mut memory = Memory::new();
+    for (_, bytes) in &setup.buffers {
+        memory.add(bytes.clone());
+    }
+    interpret(
+        kernel,
+        &mut memory,
+        &setup.arguments,
+        &Options {
+            tree_of: &tree_of,
+            ..Options::default()
+        },
+    )
+    .unwrap_or_else(|error| panic!("{}: {error}", kernel.name));
+
+    let program = lowering::lower(&realization);
+    let mut optimised = program.clone();
+    xir_opt::optimise(&mut optimised, None);
+    for (stage, program) in [("lowered", program), ("optimised", optimised)] {
+        let text = program.to_string();
+        let program = xir::verify(program)
+            .unwrap_or_else(|error| panic!("{}: {plan}: {stage}: {error}\n{text}", kernel.name));
+        let mut simulated = setup.simulated.clone();
+        Launch::new(&program, &setup.record, &mut simulated)
+            .run_all()
+            .unwrap_or_else(|fault| panic!("{}: {plan}: {stage}: {fault}\n{text}", kernel.name));
+        for (index, (element, _)) in setup.buffers.iter().enumerate() {
+            let expected = memory.scalars(index, *element);
+            let found = scalars(*element, simulated.bytes(index));
+            for (i, (a, b)) in expected.iter().zip(&found).enumerate() {
+                let where_ = || {
+                    format!(
+                        "{}: {plan}: {stage}: buffer {index} element {i}: {a} is meant, {b} found",
+                        kernel.name
+                    )
+                };
+                assert!(a.same_bits(*b), "{}\n{realization}\n{text}", where_());
+            }
+        }
+    }
+}
+
+fn everywhere(text: &str, extents: &[(&str, u32)], roots: &[u32]) {
+    let kernel = tile_ir::parse_verified(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let given: Vec<_> = extents
+        .iter()
+        .filter_map(|&(name, n)| Some((kernel.find_axis(name)?, n)))
+        .collect();
+    let kernel = kernel.specialize(&given).expect("the extents fit");
+    let rules = Rules::resolve(&Rule::ALL, &[]);
+    for width in ["2", "4", "8", "16"] {
+        for local in ["1", width] {
+            for rest in [
+                "partials=1,unroll=1",
+                "partials=4,unroll=2,reload=guarded",
+                "partials=16,unroll=4,full=shared",
+                "full=outlined",
+            ] {
+                let pins: Pins = format!("width={width},local={local},{rest}")
+                    .parse()
+                    .expect("these are pins");
+                for &roots in roots {
+                    agree(
+                        &kernel,
+                        &Request {
+                            pins,
+                            rules: Rules::default(),
+                        },
+                        roots,
+                    );
+                    agree(&kernel, &Request { pins, rules }, roots);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn library_kernels_agree() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/tile");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("the kernels lie there")
+        .map(|f| f.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 20);
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a kernel is text");
+        let sizes: &[u32] = if file.to_string_lossy().contains("softmax") {
+            &[1, 7, 33]
+        } else {
+            &[1, 5, 16, 70]
+        };
+        for &n in sizes {
+            let rotary = file.to_string_lossy().contains("rope");
+            let extents = if rotary {
+                [("dim", 2 * n), ("half", n)]
+            } else {
+                [("col", n), ("chunk", 3)]
+            };
+            let rows = if file.to_string_lossy().contains("mean_squared") {
+                vec![("row", 3u32)]
+            } else {
+                Vec::new()
+            };
+            let extents: Vec<_> = extents.into_iter().chain(rows).collect();
+            everywhere(&text, &extents, &[1, 5]);
+        }
+    }
+}
