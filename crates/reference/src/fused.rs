@@ -83,15 +83,20 @@ impl<I: Copy> Deferral<I> {
         &self,
         active: Option<u64>,
         index: usize,
-    ) -> Result<Option<I>, InterpretError> {
+    ) -> Result<Option<I>, Box<InterpretError>> {
         let (value, element) = (self.value, index);
         match (self.cells.borrow()[index], active) {
             (Cell::Unread, Some(_)) => Ok(None),
-            (Cell::Unread, None) => Err(InterpretError::ReadOutsideFusion { value, element }),
+            (Cell::Unread, None) => Err(Box::new(InterpretError::ReadOutsideFusion {
+                value,
+                element,
+            })),
             (Cell::Read(then, item), Some(now)) if then == now => Ok(Some(item)),
-            (Cell::Read(..), Some(_)) => Err(InterpretError::ReadTwice { value, element }),
+            (Cell::Read(..), Some(_)) => {
+                Err(Box::new(InterpretError::ReadTwice { value, element }))
+            }
             (Cell::Read(_, item), None) if self.save => Ok(Some(item)),
-            (Cell::Read(..), None) => Err(InterpretError::NotKept { value, element }),
+            (Cell::Read(..), None) => Err(Box::new(InterpretError::NotKept { value, element })),
         }
     }
 

@@ -144,4 +144,5 @@ fn run<'h>(
         program: 0,
     }
     .run()
+    .map_err(|error| *error)
 }

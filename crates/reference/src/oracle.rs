@@ -41,6 +41,7 @@ pub fn oracle(
         program: 0,
     }
     .run()
+    .map_err(|error| *error)
 }
 
 /// A number of the oracle.

@@ -69,7 +69,13 @@ pub(crate) struct Walker<'k, M: Meaning> {
     pub(crate) program: u64,
 }
 
-type Done<T> = Result<T, InterpretError>;
+/// Errors are boxed: results of single elements pass through many hands.
+type Done<T> = Result<T, Box<InterpretError>>;
+
+#[cold]
+fn out_of_fuel() -> Box<InterpretError> {
+    Box::new(InterpretError::OutOfFuel)
+}
 
 impl<'k, M: Meaning> Walker<'k, M> {
     /// Runs the whole kernel.
@@ -84,7 +90,7 @@ impl<'k, M: Meaning> Walker<'k, M> {
 
     fn run_ops(&mut self, environment: &mut Environment<M::Item>, ops: &'k [Op]) -> Done<()> {
         for &op in ops {
-            self.fuel = self.fuel.checked_sub(1).ok_or(InterpretError::OutOfFuel)?;
+            self.fuel = self.fuel.checked_sub(1).ok_or_else(out_of_fuel)?;
             self.step(environment, op)?;
         }
         Ok(())
@@ -92,7 +98,7 @@ impl<'k, M: Meaning> Walker<'k, M> {
 
     /// Runs a region whose arguments are set; its yields can be read afterwards.
     fn run_region(&mut self, environment: &mut Environment<M::Item>, region: Region) -> Done<()> {
-        self.fuel = self.fuel.checked_sub(1).ok_or(InterpretError::OutOfFuel)?;
+        self.fuel = self.fuel.checked_sub(1).ok_or_else(out_of_fuel)?;
         self.run_ops(environment, &self.kernel.region(region).ops)
     }
 
@@ -207,7 +213,7 @@ impl<'k, M: Meaning> Walker<'k, M> {
         self.fuel = self
             .fuel
             .checked_sub(count as u64)
-            .ok_or(InterpretError::OutOfFuel)?;
+            .ok_or_else(out_of_fuel)?;
         let mut items = Vec::with_capacity(count);
         for index in 0..count {
             items.push(element(self, index)?);
@@ -806,13 +812,13 @@ impl<'k, M: Meaning> Walker<'k, M> {
     }
 
     #[cold]
-    fn stray(&self, access: &Access, element: i64) -> InterpretError {
+    fn stray(&self, access: &Access, element: i64) -> Box<InterpretError> {
         let param = self.kernel.param(access.param).name.clone();
-        InterpretError::StrayAccess {
+        Box::new(InterpretError::StrayAccess {
             op: access.op,
             param,
             element,
-        }
+        })
     }
 
     // ---- fused mode ----
