@@ -4,7 +4,9 @@
 
 use reference::xir_interpreter::{Buffers, Fault, Launch, Memory};
 use xir::generate::{self, Inputs, Random};
-use xir::{Program, Verified, verify};
+use xir::{
+    BinaryOp, Constant, Definition, Elem, Op, OpKind, Program, Region, Type, Verified, verify,
+};
 use xir_opt::{PASSES, optimise};
 
 fn cases() -> u64 {
@@ -135,4 +137,123 @@ fn the_recipe_gives_the_same_program_each_time() {
         optimise(&mut other, None);
         assert_eq!(one.to_string(), other.to_string(), "seed {seed}");
     }
+}
+
+/// Changes every operation of a program.
+fn change(program: &mut Program, mut f: impl FnMut(&Program, &OpKind) -> Option<OpKind>) {
+    for op in (0..program.op_count()).map(Op::from_index) {
+        if let Some(kind) = f(program, &program.op(op).kind) {
+            program.op_mut(op).kind = kind;
+        }
+    }
+}
+
+/// Whether some random program shows that a pass is wrong.
+fn is_noticed(pass: impl Fn(&mut Program)) -> bool {
+    (0..cases()).any(|seed| {
+        let (program, inputs, expected) = drawn(seed);
+        let mut after = program.program().clone();
+        pass(&mut after);
+        match verify(after) {
+            Ok(after) => run(&after, &inputs).as_ref() != Ok(&expected),
+            Err(_) => true,
+        }
+    })
+}
+
+#[test]
+fn a_wrong_pass_is_noticed() {
+    assert!(!is_noticed(|_| {}), "a pass that does nothing is right");
+    assert!(is_noticed(|program| change(
+        program,
+        |_, kind| match *kind {
+            OpKind::Binary(BinaryOp::Sub, a, b) => Some(OpKind::Binary(BinaryOp::Sub, b, a)),
+            _ => None,
+        }
+    )));
+    // x + 0.0 = x, wrong for x = -0.0.
+    assert!(is_noticed(|program| change(
+        program,
+        |program, kind| match *kind {
+            OpKind::Binary(BinaryOp::Add, a, _) if program.ty(a) == Type::varying(Elem::F32) => {
+                let zero = |op: &OpKind| matches!(op, OpKind::Const(Constant::F32(0), _));
+                let OpKind::Binary(_, _, b) = *kind else {
+                    return None;
+                };
+                match program.value(b).definition {
+                    Definition::Result { op, .. } if zero(&program.op(op).kind) => {
+                        Some(OpKind::Binary(BinaryOp::Max, a, a))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    )));
+    // A contraction: two roundings are not one.
+    assert!(is_noticed(|program| change(
+        program,
+        |program, kind| match *kind {
+            OpKind::Binary(BinaryOp::Add, a, c) => match program.value(a).definition {
+                Definition::Result { op, .. } => match program.op(op).kind {
+                    OpKind::Binary(BinaryOp::Mul, x, y) if program.ty(a).elem == Elem::F32 => {
+                        Some(OpKind::Fma(x, y, c))
+                    }
+                    _ => None,
+                },
+                Definition::Argument { .. } => None,
+            },
+            _ => None,
+        }
+    )));
+    // A mask that is ignored.
+    assert!(is_noticed(|program| change(
+        program,
+        |_, kind| match kind.clone() {
+            OpKind::Store {
+                mem,
+                access,
+                address,
+                displacement,
+                mask: Some(_),
+                value,
+            } => {
+                Some(OpKind::Store {
+                    mem,
+                    access,
+                    address,
+                    displacement,
+                    mask: None,
+                    value,
+                })
+            }
+            _ => None,
+        }
+    )));
+    // A store that is lost.
+    assert!(is_noticed(|program| {
+        for region in (0..program.region_count()).map(Region::from_index) {
+            let ops = program.region(region).ops.clone();
+            let last = ops.iter().rposition(|&op| {
+                matches!(
+                    program.op(op).kind,
+                    OpKind::Store { .. } | OpKind::PrivateStore { .. }
+                )
+            });
+            if let Some(last) = last {
+                program.region_mut(region).ops.remove(last);
+            }
+        }
+    }));
+    // Carries that change places.
+    assert!(is_noticed(|program| {
+        for region in (0..program.region_count()).map(Region::from_index) {
+            let yields = program.region(region).yields.clone();
+            if let [a, b] = yields[..]
+                && program.ty(a) == program.ty(b)
+            {
+                program.region_mut(region).yields = vec![b, a];
+            }
+        }
+    }));
 }

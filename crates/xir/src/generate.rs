@@ -74,6 +74,10 @@ pub fn program(random: &mut Random, size: u32) -> Program {
         draw.indices.push((packet, 3));
         draw.pool.push(packet);
         draw.statements(size, 1);
+        for _ in 0..3 {
+            let value = draw.any_value();
+            draw.observe(value);
+        }
         let body = draw.leave(kept, Vec::new());
         let [lower, upper] = packets;
         draw.builder.push(

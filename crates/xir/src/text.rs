@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn constants_keep_their_bits() {
-        let text = "program bits lanes 4 {\n\n  fn main() inline {\n    v0 = const -0.0 : f32\n    \
+        let text = "program bits lanes 4 {\n  fn main() inline {\n    v0 = const -0.0 : f32\n    \
                     v1 = const nan : f32\n    v2 = const nan(0xffc00001) : f32x\n    \
                     v3 = const -inf : f64\n    v4 = const 1e-45 : f32\n    v5 = const -9223372036854775808 : i64\n    \
                     v6 = const nan(0x7ff0000000000001) : f64\n  }\n}\n";

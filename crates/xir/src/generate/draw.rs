@@ -9,6 +9,41 @@ use crate::ops::{
 };
 use crate::program::{ArrayData, Space};
 
+/// Neutral elements, powers of two and what is nearly one of them.
+const TELLING: [f32; 9] = [0.0, -0.0, 1.0, -1.0, 2.0, -0.25, 256.0, 1.5, 1e-38];
+const TELLING_INTEGERS: [i32; 9] = [0, 1, -1, 2, 4, 64, 3, i32::MIN, 31];
+
+/// The operations of two operands that an element has.
+fn operations(elem: Elem) -> &'static [BinaryOp] {
+    match elem {
+        Elem::F32 | Elem::F64 => &[
+            BinaryOp::Add,
+            BinaryOp::Sub,
+            BinaryOp::Mul,
+            BinaryOp::Div,
+            BinaryOp::Min,
+            BinaryOp::Max,
+            BinaryOp::CopySign,
+        ],
+        Elem::I32 | Elem::I64 => &[
+            BinaryOp::Add,
+            BinaryOp::Sub,
+            BinaryOp::Mul,
+            BinaryOp::Div,
+            BinaryOp::Rem,
+            BinaryOp::Min,
+            BinaryOp::Max,
+            BinaryOp::And,
+            BinaryOp::Or,
+            BinaryOp::Xor,
+            BinaryOp::Shl,
+            BinaryOp::ShrS,
+            BinaryOp::ShrU,
+        ],
+        Elem::Bool => &[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor],
+    }
+}
+
 pub(super) struct Draw<'r, 'p> {
     pub(super) random: &'r mut Random,
     pub(super) builder: Builder<'p>,
@@ -156,6 +191,27 @@ impl<'r, 'p> Draw<'r, 'p> {
         fits[at as usize]
     }
 
+    /// A value of a type, often a constant that algebra has a rule for.
+    fn operand(&mut self, ty: Type) -> Value {
+        if self.random.once_in(4) {
+            self.telling(ty)
+        } else {
+            self.value(ty)
+        }
+    }
+
+    /// A constant that algebra has a rule for, or one that looks like it.
+    fn telling(&mut self, ty: Type) -> Value {
+        let constant = match ty.elem {
+            Elem::F32 => Constant::f32(self.random.pick(&TELLING)),
+            Elem::F64 => Constant::f64(self.random.pick(&TELLING).into()),
+            Elem::I32 => Constant::I32(self.random.pick(&TELLING_INTEGERS)),
+            Elem::I64 => Constant::I64(self.random.pick(&TELLING_INTEGERS).into()),
+            Elem::Bool => Constant::Bool(self.random.once_in(2)),
+        };
+        self.one(OpKind::Const(constant, ty.shape), ty)
+    }
+
     pub(super) fn any_value(&mut self) -> Value {
         if self.pool.is_empty() {
             let ty = random_type(self.random);
@@ -210,7 +266,8 @@ impl<'r, 'p> Draw<'r, 'p> {
 
     fn statement(&mut self, budget: u32, depth: u32) {
         match self.random.below(24) {
-            0..9 => self.elementwise(),
+            0..6 => self.elementwise(),
+            6..9 => self.algebra(),
             9..12 => self.lanes_op(),
             12..15 => self.load(),
             15..18 => self.store(),
@@ -233,31 +290,14 @@ impl<'r, 'p> Draw<'r, 'p> {
         };
         match self.random.below(12) {
             0..5 => {
-                let op =
-                    BinaryOp::NAMED[self.random.below(BinaryOp::NAMED.len() as u32) as usize].0;
-                let fits = match ty.elem {
-                    Elem::F32 | Elem::F64 => matches!(
-                        op,
-                        BinaryOp::Add
-                            | BinaryOp::Sub
-                            | BinaryOp::Mul
-                            | BinaryOp::Div
-                            | BinaryOp::Min
-                            | BinaryOp::Max
-                            | BinaryOp::CopySign
-                    ),
-                    Elem::I32 | Elem::I64 => op != BinaryOp::CopySign,
-                    Elem::Bool => matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor),
+                let op = self.random.pick(operations(ty.elem));
+                let a = self.operand(ty);
+                let b = if op == BinaryOp::CopySign {
+                    self.tame(ty)
+                } else {
+                    self.operand(ty)
                 };
-                if fits {
-                    let a = self.value(ty);
-                    let b = if op == BinaryOp::CopySign {
-                        self.tame(ty)
-                    } else {
-                        self.value(ty)
-                    };
-                    self.one(OpKind::Binary(op, a, b), ty);
-                }
+                self.one(OpKind::Binary(op, a, b), ty);
             }
             5 | 6 => {
                 let op = UnaryOp::NAMED[self.random.below(UnaryOp::NAMED.len() as u32) as usize].0;
@@ -319,6 +359,63 @@ impl<'r, 'p> Draw<'r, 'p> {
                 self.one(OpKind::Convert(op, a), Type { elem: to, shape });
             }
         }
+    }
+
+    /// Numbers from memory meet a constant that algebra has a rule for, and go back to memory.
+    fn algebra(&mut self) {
+        let (mem, word) = self.random.pick(&[
+            (MemElem::F32, 1),
+            (MemElem::F32, 1),
+            (MemElem::I32, 2),
+            (MemElem::F64, 3),
+        ]);
+        let ty = Type::varying(mem.elem());
+        let address = self.one(
+            OpKind::Record {
+                word,
+                elem: Elem::I64,
+            },
+            I64,
+        );
+        let lanes = self.builder.lanes();
+        let access = Access::Contiguous { live: lanes };
+        let displacement = (64 * self.random.below(16)).cast_signed();
+        let (mask, invariant) = (None, false);
+        let load = OpKind::Load {
+            mem,
+            access,
+            address,
+            displacement,
+            mask,
+            invariant,
+        };
+        let mut value = self.one(load, ty);
+        if self.random.once_in(4) {
+            // A product and a sum, which must not become one operation.
+            let other = self.value(ty);
+            let product = self.one(OpKind::Binary(BinaryOp::Mul, value, value), ty);
+            value = self.one(OpKind::Binary(BinaryOp::Add, product, other), ty);
+        }
+        for _ in 0..1 + self.random.below(2) {
+            let op = self.random.pick(operations(ty.elem));
+            let constant = self.telling(ty);
+            // The sign of a NaN means nothing, so the sign comes from the constant.
+            let (a, b) = if self.random.once_in(3) && op != BinaryOp::CopySign {
+                (constant, value)
+            } else {
+                (value, constant)
+            };
+            value = self.one(OpKind::Binary(op, a, b), ty);
+        }
+        let store = OpKind::Store {
+            mem,
+            access,
+            address,
+            displacement,
+            mask,
+            value,
+        };
+        self.builder.push(store, &[]);
     }
 
     fn lanes_op(&mut self) {
@@ -578,11 +675,54 @@ impl<'r, 'p> Draw<'r, 'p> {
         }
     }
 
+    /// Types that leave a region, often one of them twice.
+    fn carried(&mut self) -> Vec<Type> {
+        let mut list = Vec::new();
+        for _ in 0..self.random.below(4) {
+            let ty = match list.last() {
+                Some(&last) if self.random.once_in(2) => last,
+                _ => random_type(self.random),
+            };
+            list.push(ty);
+        }
+        list
+    }
+
+    /// Writes a value to memory, half of the time.
+    pub(super) fn observe(&mut self, value: Value) {
+        if self.random.once_in(2) {
+            return;
+        }
+        let ty = self.builder.ty(value);
+        let (mem, word, value) = match ty.elem {
+            Elem::F32 => (MemElem::F32, 1, value),
+            Elem::F64 => (MemElem::F64, 3, value),
+            Elem::I32 => (MemElem::I32, 2, value),
+            Elem::I64 => (
+                MemElem::I32,
+                2,
+                self.builder.convert(ConvertOp::I64ToI32, value),
+            ),
+            Elem::Bool => (
+                MemElem::I32,
+                2,
+                self.builder.convert(ConvertOp::BoolToI32, value),
+            ),
+        };
+        let address = self.builder.record(word, Elem::I64);
+        let live = self.builder.lanes();
+        let access = match ty.shape {
+            Shape::Uniform => Access::Scalar,
+            Shape::Varying => Access::Contiguous { live },
+        };
+        let displacement = (1024 + 128 * self.random.below(20)).cast_signed();
+        self.builder
+            .store(mem, access, address, displacement, None, value);
+    }
+
     fn branch(&mut self, budget: u32, depth: u32) {
         let condition = self.value(Type::uniform(Elem::Bool));
-        let types: Vec<Type> = (0..self.random.below(3))
-            .map(|_| random_type(self.random))
-            .collect();
+        let types: Vec<Type> = self.carried();
         let arm = |draw: &mut Self| {
             let kept = draw.enter();
             draw.statements(budget, depth + 1);
@@ -598,7 +738,8 @@ impl<'r, 'p> Draw<'r, 'p> {
             },
             &types,
         );
-        self.pool.extend(results);
+        self.pool.extend(&results);
+        results.into_iter().for_each(|result| self.observe(result));
     }
 
     fn repeat(&mut self, budget: u32, depth: u32) {
@@ -613,9 +754,7 @@ impl<'r, 'p> Draw<'r, 'p> {
             let end = first + trips * step;
             (self.number(end.into()), end.max(1))
         };
-        let types: Vec<Type> = (0..self.random.below(3))
-            .map(|_| random_type(self.random))
-            .collect();
+        let types: Vec<Type> = self.carried();
         let inits: Vec<Value> = types.iter().map(|&ty| self.value(ty)).collect();
         let kept = self.enter();
         let region = self.builder.region();
@@ -637,7 +776,8 @@ impl<'r, 'p> Draw<'r, 'p> {
             body,
         };
         let results = self.builder.push(kind, &types);
-        self.pool.extend(results);
+        self.pool.extend(&results);
+        results.into_iter().for_each(|result| self.observe(result));
     }
 
     fn call(&mut self) {

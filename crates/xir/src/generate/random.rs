@@ -39,8 +39,10 @@ impl Random {
 
     /// An f32 that is special half of the time and small otherwise.
     pub fn float(&mut self) -> f32 {
-        const SPECIAL: [f32; 14] = [
+        const SPECIAL: [f32; 16] = [
             0.0,
+            0.0,
+            -0.0,
             -0.0,
             1.0,
             -1.0,

@@ -39,9 +39,16 @@ impl Display for Program {
         for entry in &self.entries {
             write_entry(f, self, entry)?;
         }
+        let bare = self.worker_bytes == 0
+            && self.shared_bytes_per_packet == 0
+            && self.arrays().len() == 0
+            && self.entries.is_empty();
         for function in self.functions() {
             let data = self.function(function);
-            write!(f, "\n  fn {}(", Name(&data.name))?;
+            if !(bare && function.index() == 0) {
+                writeln!(f)?;
+            }
+            write!(f, "  fn {}(", Name(&data.name))?;
             for (index, &param) in self.region(data.body).args.iter().enumerate() {
                 let comma = if index == 0 { "" } else { ", " };
                 write!(f, "{comma}{param}: {}", self.ty(param))?;
