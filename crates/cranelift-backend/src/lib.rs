@@ -19,6 +19,7 @@
 
 mod code;
 mod compile;
+mod disassemble;
 mod emit;
 mod error;
 mod load;
@@ -28,6 +29,7 @@ mod target;
 
 pub use code::{Code, FunctionCode};
 pub use compile::{STACK_LIMIT, clif_text, compile};
+pub use disassemble::disassemble;
 pub use error::{CompileError, LoadError, ObjectError, TargetError};
 pub use load::load;
 pub use object::{emit_object, entry_symbol};

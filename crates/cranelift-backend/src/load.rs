@@ -44,9 +44,7 @@ pub fn load(code: &Code) -> Result<Executable, LoadError> {
         Ok(Err(error)) => {
             return Err(match pages.failure.take() {
                 Some(source) => LoadError::NotExecutable { source },
-                None => LoadError::Link {
-                    reason: error.to_string(),
-                },
+                None => LoadError::Link { reason: error },
             });
         }
         Err(panic) => {
@@ -118,22 +116,43 @@ fn needed_bytes(functions: &[FunctionCode]) -> usize {
 }
 
 /// Lays the functions out; gives the address of each.
-fn link(code: &Code, pages: Arc<Mutex<Pages>>) -> ModuleResult<Vec<*const u8>> {
+fn link(code: &Code, pages: Arc<Mutex<Pages>>) -> Result<Vec<*const u8>, String> {
     let mut builder = JITBuilder::with_isa(code.target.owned_isa(), default_libcall_names());
     builder.memory_provider(Box::new(Provider(pages)));
     let mut module = JITModule::new(builder);
     let signature = Signature::new(code.target.isa().default_call_conv());
     let ids = (0..code.functions.len())
-        .map(|index| module.declare_function(&format!("fn{index}"), Linkage::Local, &signature))
-        .collect::<ModuleResult<Vec<FuncId>>>()?;
+        .map(|index| {
+            declare(
+                &mut module,
+                &format!("fn{index}"),
+                Linkage::Local,
+                &signature,
+            )
+        })
+        .collect::<Result<Vec<FuncId>, String>>()?;
     for (function, &id) in code.functions.iter().zip(&ids) {
         define(&mut module, function, id, &ids)?;
     }
-    module.finalize_definitions()?;
+    module
+        .finalize_definitions()
+        .map_err(|error| error.to_string())?;
     Ok(ids
         .iter()
         .map(|&id| module.get_finalized_function(id))
         .collect())
+}
+
+/// Declares a function to a module; its error in words.
+pub(crate) fn declare(
+    module: &mut dyn Module,
+    name: &str,
+    linkage: Linkage,
+    signature: &Signature,
+) -> Result<FuncId, String> {
+    module
+        .declare_function(name, linkage, signature)
+        .map_err(|error| error.to_string())
 }
 
 /// Puts a compiled function into a module that has declared all of `ids`.
@@ -142,7 +161,7 @@ pub(crate) fn define(
     function: &FunctionCode,
     id: FuncId,
     ids: &[FuncId],
-) -> ModuleResult<()> {
+) -> Result<(), String> {
     let relocs: Vec<ModuleReloc> = function
         .calls
         .iter()
@@ -153,7 +172,9 @@ pub(crate) fn define(
             addend: call.addend,
         })
         .collect();
-    module.define_function_bytes(id, function.alignment, &function.bytes, &relocs)
+    module
+        .define_function_bytes(id, function.alignment, &function.bytes, &relocs)
+        .map_err(|error| error.to_string())
 }
 
 /// One mapping, handed out piece by piece.

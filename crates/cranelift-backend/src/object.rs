@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cranelift_codegen::ir::Signature;
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 
 use crate::code::Code;
 use crate::compile::panic_message;
 use crate::error::ObjectError;
-use crate::load::define;
+use crate::load::{declare, define};
 
 /// The symbol of an entry point in an object.
 pub fn entry_symbol(prefix: &str, kernel: &str, entry: usize) -> String {
@@ -78,16 +78,12 @@ fn write(codes: &[&Code], prefix: &str) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())?;
     let mut module = ObjectModule::new(builder);
     for code in codes {
-        write_kernel(&mut module, code, prefix).map_err(|error| error.to_string())?;
+        write_kernel(&mut module, code, prefix)?;
     }
     module.finish().emit().map_err(|error| error.to_string())
 }
 
-fn write_kernel(
-    module: &mut ObjectModule,
-    code: &Code,
-    prefix: &str,
-) -> cranelift_module::ModuleResult<()> {
+fn write_kernel(module: &mut ObjectModule, code: &Code, prefix: &str) -> Result<(), String> {
     let signature = Signature::new(code.target().isa().default_call_conv());
     let mut ids: Vec<FuncId> = Vec::with_capacity(code.functions.len());
     for index in 0..code.functions.len() {
@@ -96,12 +92,14 @@ fn write_kernel(
             .iter()
             .position(|&(function, _)| function == index);
         let id = match entry {
-            Some(entry) => module.declare_function(
+            Some(entry) => declare(
+                module,
                 &entry_symbol(prefix, code.name(), entry),
                 Linkage::Export,
                 &signature,
             )?,
-            None => module.declare_function(
+            None => declare(
+                module,
                 &format!("{prefix}{}_function{index}", code.name()),
                 Linkage::Local,
                 &signature,
@@ -119,7 +117,7 @@ fn write_kernel(
             .any(|&(other, _)| other == function)
         {
             let symbol = entry_symbol(prefix, code.name(), entry);
-            let id = module.declare_function(&symbol, Linkage::Export, &signature)?;
+            let id = declare(module, &symbol, Linkage::Export, &signature)?;
             define(module, &code.functions[function], id, &ids)?;
         }
     }

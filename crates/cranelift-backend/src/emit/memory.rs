@@ -36,6 +36,27 @@ impl Emitter<'_> {
         Address::new(self.scalar(address), i64::from(displacement))
     }
 
+    /// A sum at which several accesses begin, on aarch64 in a register.
+    ///
+    /// Cranelift folds a sum into each access it can, which x86 does for nothing. An access of aarch64 takes an index or
+    /// an offset but not both, so some accesses would fold what others need made anyway. A cast that costs nothing hides
+    /// the sum from it.
+    pub(super) fn shared_address(&mut self, sum: Value, chunks: Chunks) -> Chunks {
+        match (self.target.architecture(), &chunks[..]) {
+            (Architecture::Aarch64, &[address])
+                if self.values.accesses[sum.index()] > 1
+                    && self.program.ty(sum) == xir::Type::uniform(Elem::I64) =>
+            {
+                let hidden = self
+                    .b
+                    .ins()
+                    .bitcast(types::I64, MemFlagsData::new(), address);
+                Chunks::one(hidden)
+            }
+            _ => chunks,
+        }
+    }
+
     /// Base and offset as an instruction takes them.
     fn operand(&mut self, address: Address) -> (ir::Value, i32) {
         match i32::try_from(address.offset) {

@@ -27,7 +27,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use xir::{Function, OpKind, Program, Region, Space, Value};
+use xir::{BinaryOp, Function, OpKind, Program, Region, Space, Value};
 
 use crate::target::Target;
 use chunks::{Chunks, held_as};
@@ -37,6 +37,8 @@ use survey::{ArrayUse, survey};
 pub(crate) struct Values {
     spans: Vec<(u32, u8)>,
     pool: Vec<ir::Value>,
+    /// How many accesses begin at each value, as far as the survey has come; two stand for more.
+    accesses: Vec<u8>,
 }
 
 impl Values {
@@ -45,6 +47,7 @@ impl Values {
         Values {
             spans: vec![(0, 0); program.value_count()],
             pool: Vec::with_capacity(2 * program.value_count()),
+            accesses: vec![0; program.value_count()],
         }
     }
 
@@ -157,7 +160,7 @@ impl<'a> Emitter<'a> {
         context: &'a mut FunctionBuilderContext,
         values: &'a mut Values,
     ) -> Emitter<'a> {
-        let survey = survey(program, body);
+        let survey = survey(program, body, &mut values.accesses);
         let mut b = FunctionBuilder::new(into, context);
         let block = b.create_block();
         b.append_block_params_for_function_params(block);
@@ -335,7 +338,13 @@ impl<'a> Emitter<'a> {
                 xir::Workspace::Shared => self.shared,
             }),
             OpKind::Unary(op, a) => self.unary(*op, *a),
-            OpKind::Binary(op, a, b) => self.binary(*op, *a, *b),
+            OpKind::Binary(op, a, b) => {
+                let chunks = self.binary(*op, *a, *b);
+                match results {
+                    [sum] if *op == BinaryOp::Add => self.shared_address(*sum, chunks),
+                    _ => chunks,
+                }
+            }
             OpKind::Compare(op, a, b) => self.compare(*op, *a, *b),
             OpKind::Select {
                 condition,

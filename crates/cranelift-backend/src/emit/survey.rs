@@ -33,14 +33,16 @@ pub(crate) struct Survey {
 }
 
 /// Walks a function from its body down.
-pub(crate) fn survey(program: &Program, body: Region) -> Survey {
+///
+/// Counts in `accesses` how many loads and stores begin at each value; two stand for more.
+pub(crate) fn survey(program: &Program, body: Region, accesses: &mut [u8]) -> Survey {
     let mut survey = Survey {
         arrays: vec![ArrayUse::Unused; program.arrays().len()],
         sign_of_f32: false,
         sign_of_f64: false,
         result_bytes: 0,
     };
-    survey.visit(program, body);
+    survey.visit(program, body, accesses);
     survey
 }
 
@@ -81,7 +83,7 @@ pub(crate) fn defining_kind(program: &Program, value: Value) -> Option<&OpKind> 
 pub(crate) type BlockArgs = Vec<ir::BlockArg>;
 
 impl Survey {
-    fn visit(&mut self, program: &Program, region: Region) {
+    fn visit(&mut self, program: &Program, region: Region, accesses: &mut [u8]) {
         for &op in &program.region(region).ops {
             let kind = &program.op(op).kind;
             match kind {
@@ -105,13 +107,26 @@ impl Survey {
                         | (Shape::Uniform, _) => {}
                     }
                 }
+                OpKind::Load {
+                    address, access, ..
+                }
+                | OpKind::Store {
+                    address, access, ..
+                } => {
+                    let pieces = match access {
+                        xir::Access::Contiguous { live } if *live > 4 => 2,
+                        _ => 1,
+                    };
+                    let count = &mut accesses[address.index()];
+                    *count = (*count + pieces).min(2);
+                }
                 OpKind::Call { .. } => {
                     let bytes = spilled_bytes(program, &program.op(op).results);
                     self.result_bytes = self.result_bytes.max(bytes);
                 }
                 _ => {}
             }
-            kind.visit_regions(|region| self.visit(program, region));
+            kind.visit_regions(|region| self.visit(program, region, accesses));
         }
     }
 
