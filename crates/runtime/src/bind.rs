@@ -40,6 +40,29 @@ impl From<i32> for Argument<'_> {
     }
 }
 
+/// Two views that disagree about an axis.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "axis `{axis}` is {first_extent} in `{first}` (shape {first_shape:?}) and {second_extent} in \
+     `{second}` (shape {second_shape:?}); it must be the same in both"
+)]
+pub struct Disagreement {
+    /// The axis.
+    pub axis: String,
+    /// The view that came first.
+    pub first: String,
+    /// Its extent.
+    pub first_extent: u64,
+    /// Its shape.
+    pub first_shape: Vec<u64>,
+    /// The view that disagrees.
+    pub second: String,
+    /// Its extent.
+    pub second_extent: u64,
+    /// Its shape.
+    pub second_shape: Vec<u64>,
+}
+
 /// Why arguments don't fit a kernel. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
@@ -118,26 +141,8 @@ pub enum BindError {
         found: u64,
     },
     /// Two views disagree about an axis.
-    #[error(
-        "axis `{axis}` is {first_extent} in `{first}` (shape {first_shape:?}) and {second_extent} in `{second}` (shape {second_shape:?}); \
-         it must be the same in both"
-    )]
-    Disagreement {
-        /// The axis.
-        axis: String,
-        /// The view that came first.
-        first: String,
-        /// Its extent.
-        first_extent: u64,
-        /// Its shape.
-        first_shape: Vec<u64>,
-        /// The view that disagrees.
-        second: String,
-        /// Its extent.
-        second_extent: u64,
-        /// Its shape.
-        second_shape: Vec<u64>,
-    },
+    #[error(transparent)]
+    Disagreement(Box<Disagreement>),
     /// An axis that no view tells.
     #[error("nothing tells the extent of axis `{axis}`; give it explicitly")]
     UnknownExtent {
@@ -437,7 +442,7 @@ fn check_view(
                     Argument::View(view) => view.shape().to_vec(),
                     Argument::Scalar(_) => Vec::new(),
                 };
-                return Err(BindError::Disagreement {
+                return Err(BindError::Disagreement(Box::new(Disagreement {
                     axis: axis_name(),
                     first: signature.params[*first].0.clone(),
                     first_extent: *first_extent,
@@ -445,7 +450,7 @@ fn check_view(
                     second: name(),
                     second_extent: extent,
                     second_shape: shape(),
-                });
+                })));
             }
             Some(Told {
                 extent: fixed,

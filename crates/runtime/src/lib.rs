@@ -16,7 +16,7 @@ mod launch;
 mod signature;
 mod view;
 
-pub use bind::{Argument, BindError, bind};
+pub use bind::{Argument, BindError, Disagreement, bind};
 pub use launch::Bound;
 pub use signature::{AxisSignature, ParamSignature, Signature, ViewSignature};
 pub use view::{Element, View, ViewError};
