@@ -5,11 +5,11 @@ use xir::{Array, Function, Op, OpKind, Program, Region};
 /// What a region or an operation may do.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
-    /// Writes memory of the caller or a workspace, or does something unknown.
+    /// Writes memory of the caller or a workspace, or a private array whose address is taken, or does something unknown.
     pub(crate) writes: bool,
     /// Private arrays it reads, sorted; one whose address is taken counts as read there.
     pub(crate) private_reads: Vec<Array>,
-    /// Private arrays it writes, sorted.
+    /// Private arrays it writes, sorted; a store by address may write each whose address is taken.
     pub(crate) private_writes: Vec<Array>,
 }
 
@@ -46,13 +46,26 @@ impl Effects {
 /// The effects of every region of a program.
 pub(crate) struct Summary {
     regions: Vec<Option<Effects>>,
+    /// Arrays whose address is taken somewhere, so that loads and stores may reach them.
+    addressed: Vec<Array>,
 }
 
 impl Summary {
     /// Looks at every operation once.
     pub(crate) fn of(program: &Program) -> Summary {
+        let mut addressed = Vec::new();
+        for function in program.functions() {
+            program.visit_ops(program.function(function).body, &mut |kind| {
+                if let OpKind::PrivateAddress(array) = kind {
+                    addressed.push(*array);
+                }
+            });
+        }
+        addressed.sort_unstable();
+        addressed.dedup();
         let mut summary = Summary {
             regions: vec![None; program.region_count()],
+            addressed,
         };
         for function in program.functions() {
             summary.visit(program, program.function(function).body);
@@ -68,6 +81,11 @@ impl Summary {
         self.regions[region.index()]
             .as_ref()
             .expect("effects: the region was there when the pass began")
+    }
+
+    /// Arrays that loads and stores may reach, sorted.
+    pub(crate) fn addressed(&self) -> &[Array] {
+        &self.addressed
     }
 
     /// What a function may do.
@@ -90,11 +108,18 @@ impl Summary {
     fn add_op(&mut self, program: &Program, op: Op, effects: &mut Effects) {
         let kind = &program.op(op).kind;
         match kind {
-            OpKind::Store { .. } | OpKind::Opaque { .. } => effects.writes = true,
+            OpKind::Store { .. } => {
+                effects.writes = true;
+                effects.private_writes.extend(&self.addressed);
+            }
+            OpKind::Opaque { .. } => effects.writes = true,
             OpKind::PrivateLoad { array, .. } | OpKind::PrivateAddress(array) => {
                 effects.private_reads.push(*array);
             }
-            OpKind::PrivateStore { array, .. } => effects.private_writes.push(*array),
+            OpKind::PrivateStore { array, .. } => {
+                effects.writes |= self.addressed.binary_search(array).is_ok();
+                effects.private_writes.push(*array);
+            }
             OpKind::Loop { .. } | OpKind::If { .. } => kind.visit_regions(|inner| {
                 self.visit(program, inner);
                 effects.add(self.region(inner));

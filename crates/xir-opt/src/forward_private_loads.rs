@@ -1,6 +1,7 @@
 //! `forward_private_loads`: what was just stored to a private slot isn't loaded again.
 //!
-//! Private arrays are nobody else's memory: only stores of the array itself change a slot. So a load of a slot whose last
+//! Private arrays are nobody else's memory: only stores of the array itself change a slot, and stores by address if its
+//! address is taken. So a load of a slot whose last
 //! store or load is known is that value, and a store that is overwritten before any read is no store. Slots are the same
 //! when index and offset are; constants are told apart by number, anything else may be the same slot.
 //!
@@ -16,17 +17,8 @@ pub fn forward_private_loads(program: &mut Program) {
     if program.arrays().len() == 0 {
         return;
     }
-    let mut addressed = vec![false; program.arrays().len()];
-    for function in program.functions() {
-        program.visit_ops(program.function(function).body, &mut |kind| {
-            if let OpKind::PrivateAddress(array) = kind {
-                addressed[array.index()] = true;
-            }
-        });
-    }
     let mut pass = ForwardPrivateLoads {
         summary: Summary::of(program),
-        addressed,
         known: Vec::new(),
         unread: Vec::new(),
         outer_known: Vec::new(),
@@ -62,8 +54,6 @@ impl Slot {
 
 struct ForwardPrivateLoads {
     summary: Summary,
-    /// Arrays that loads by address may read.
-    addressed: Vec<bool>,
     /// What slots hold.
     known: Vec<(Slot, Value)>,
     /// Stores of the region at hand that nothing has read so far.
@@ -84,11 +74,16 @@ impl ForwardPrivateLoads {
             .retain(|(slot, _)| !effects.reads_array(slot.array));
     }
 
+    /// Whether loads and stores by address may reach an array.
+    fn addressed(&self, array: Array) -> bool {
+        self.summary.addressed().binary_search(&array).is_ok()
+    }
+
     fn store(&mut self, slot: Slot, value: Value, op: Op) {
         if let Some(at) = self.unread.iter().position(|(other, _)| *other == slot) {
             self.dead.push(self.unread.swap_remove(at).1);
         }
-        if !self.addressed[slot.array.index()] {
+        if !self.addressed(slot.array) {
             self.unread.push((slot, op));
         }
         self.known.retain(|(other, _)| slot.apart(*other));
@@ -128,6 +123,11 @@ impl Rewrite for ForwardPrivateLoads {
             } => {
                 let slot = slot_of(cursor, array, slot, offset);
                 self.store(slot, value, op);
+            }
+            OpKind::Store { .. } => {
+                let addressed = self.summary.addressed();
+                self.known
+                    .retain(|(slot, _)| addressed.binary_search(&slot.array).is_err());
             }
             OpKind::Call { function, .. } => {
                 let effects = self.summary.function(cursor.program, function).clone();

@@ -69,9 +69,18 @@ impl ShareCommonValues {
             Effect::PrivateRead(array) => Some(self.array_epochs[array.index()]),
             Effect::PrivateWrite(array) => {
                 self.array_epochs[array.index()] += 1;
+                let addressed = self.summary.addressed().binary_search(&array).is_ok();
+                self.epoch += u32::from(addressed);
                 None
             }
-            Effect::Write | Effect::Unknown => {
+            Effect::Write => {
+                self.epoch += 1;
+                for array in self.summary.addressed() {
+                    self.array_epochs[array.index()] += 1;
+                }
+                None
+            }
+            Effect::Unknown => {
                 self.epoch += 1;
                 None
             }

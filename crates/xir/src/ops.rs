@@ -428,8 +428,8 @@ pub enum OpKind {
         /// What is written, of the array's slot type.
         value: Value,
     },
-    /// The address of slot 0, uniform i64. An array whose address is taken may be read through `Load` as well: a slot of a
-    /// varying array is its lanes in order, four bytes each (f32, i32, and bool as 0 or -1) or eight (f64, i64).
+    /// The address of slot 0, uniform i64. An array whose address is taken may be read through `Load` and written
+    /// through `Store` as well: a slot of a varying array is its lanes in order, four bytes each (f32, i32, and bool as 0 or -1) or eight (f64, i64).
     PrivateAddress(Array),
     /// `for (i = lower; i < upper; i += step)`, signed; the region takes `i` (uniform i64), then the carries.
     Loop {

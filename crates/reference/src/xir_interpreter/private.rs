@@ -166,6 +166,13 @@ impl Arrays {
         let row = self.rows.get(usize::try_from(inside / APART).ok()?)?;
         Some(row.memory.read(inside % APART, address, bytes))
     }
+
+    /// Writes by address; `None` if the address is no array's.
+    pub(super) fn write(&mut self, address: u64, bytes: &[u8]) -> Option<Result<(), Problem>> {
+        let inside = address.checked_sub(PRIVATE)?;
+        let row = self.rows.get_mut(usize::try_from(inside / APART).ok()?)?;
+        Some(row.memory.write(inside % APART, address, bytes))
+    }
 }
 
 impl Row {

@@ -429,7 +429,9 @@ impl<'a> Run<'a> {
         let size = mem.bytes() as usize;
         let address = place.0.wrapping_add(place.1 * size as u64);
         let bytes = &bits.to_le_bytes()[..size];
-        if address >= SHARED {
+        if let Some(written) = self.arrays.write(address, bytes) {
+            written?;
+        } else if address >= SHARED {
             self.shared.write(address - SHARED, address, bytes)?;
         } else if address >= WORKER {
             self.worker.write(address - WORKER, address, bytes)?;
