@@ -10,6 +10,8 @@ mod print;
 mod realization;
 mod realize;
 mod reload;
+mod structure;
+mod vary_between_lanes;
 
 pub use account::{AccessClass, Accesses, OpAccount, Target, account, view_class};
 pub use plan::{Distribution, FullPackets, Materialization, PARTIALS, Plan, Reload, UNROLLS};
@@ -18,4 +20,5 @@ pub use realization::{
     ArrayKey, FusedRead, Home, Nest, Placement, PrivateArray, Realization, Refusal, Representation,
     STACK_LIMIT, Spread, WORKSPACE_LIMIT, loaded_view, private_bytes,
 };
-pub use realize::{Uses, distributes, in_nest, local_axis, realize};
+pub use realize::realize;
+pub use structure::{Uses, distributes, in_nest, local_axis};

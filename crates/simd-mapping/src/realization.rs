@@ -8,7 +8,7 @@ use fusion_legality::Subject;
 use numerics::{ElementType, TreeShape};
 use tile_ir::{Axis, Op, Param, Value, Verified};
 
-use crate::plan::Plan;
+use crate::plan::{Materialization, Plan};
 
 /// Where a value's elements are when somebody reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +223,14 @@ pub enum Refusal {
         value: Value,
         /// What stands in the way.
         reason: &'static str,
+    },
+    /// A fusion settles where a value is, and the plan says otherwise.
+    #[error("a fusion of the plan needs {value} as a {required}")]
+    FusionNeeds {
+        /// The value.
+        value: Value,
+        /// What the certificate requires.
+        required: Materialization,
     },
     /// A value can't be a recipe.
     #[error("{value} is not pure, so it can't be evaluated where it is read")]

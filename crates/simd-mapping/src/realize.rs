@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use fusion_legality::{Admission, Outcome, Subject};
 use numerics::TreeShape;
 use tile_ir::{
-    Axis, Definition, Dim, Kernel, Op, OpKind, Policy, ReduceForm, Region, Subscript, TileType,
-    UnaryOp, Value, Verified,
+    Axis, Definition, Dim, Kernel, Op, OpKind, Policy, Region, TileType, UnaryOp, Value, Verified,
 };
 
 use crate::plan::{Distribution, Materialization, PARTIALS, Plan, Reload, UNROLLS};
@@ -18,6 +17,8 @@ use crate::realization::{
     Spread, WORKSPACE_LIMIT, private_bytes,
 };
 use crate::reload::{Aliasing, may_reload};
+use crate::structure::{Uses, distributes, in_nest, local_axis};
+use crate::vary_between_lanes::vary_between_lanes;
 
 /// Lays a plan out. Consumes the admission: one admission, one realization.
 pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal> {
@@ -40,10 +41,7 @@ pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal
     let mut admitted = BTreeMap::new();
     for candidate in &candidates {
         if let Outcome::Admitted(certificate) = &candidate.outcome {
-            admitted.insert(
-                candidate.subject,
-                (certificate.value, certificate.reduction),
-            );
+            admitted.insert(candidate.subject, certificate);
         }
     }
     if let Some(&subject) = plan
@@ -53,11 +51,35 @@ pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal
     {
         return Err(Refusal::NotAdmitted { subject });
     }
-    let fused = plan
-        .fused
-        .iter()
-        .map(|subject| (*subject, admitted[subject]))
-        .collect();
+    let mut fused = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for subject in &plan.fused {
+        let certificate = admitted[subject];
+        fused.insert(*subject, (certificate.value, certificate.reduction));
+        // The certificate's contract: chain and deferred recipes are evaluated where they are read, wrappers where they stand.
+        for op in certificate.chain.iter().chain(&certificate.deferred) {
+            places.extend(
+                kernel
+                    .op(*op)
+                    .results
+                    .iter()
+                    .map(|&value| (value, Materialization::Recipe)),
+            );
+        }
+        for op in &certificate.wrappers {
+            places.extend(
+                kernel
+                    .op(*op)
+                    .results
+                    .iter()
+                    .map(|&value| (value, Materialization::Snapshot)),
+            );
+        }
+    }
+    let places = Places {
+        fused,
+        required: places,
+    };
 
     let local_axis = match plan.distribution {
         Distribution::PacketLocal => local_axis(&kernel),
@@ -66,7 +88,7 @@ pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal
     let uses = Uses::of(&kernel);
     let varies = vary_between_lanes(&kernel, plan.distribution)?;
     let start = (Placement::default(), 0);
-    let mut realization = lay_out(&kernel, plan, local_axis, &uses, &varies, &fused, start)?;
+    let mut realization = lay_out(&kernel, plan, local_axis, &uses, &varies, &places, start)?;
     if realization.guarded {
         let plain = Plan {
             reload: Reload::Never,
@@ -83,7 +105,7 @@ pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal
             local_axis,
             &uses,
             &varies,
-            &fused,
+            &places,
             (placement, 0),
         )?
         .laid_out;
@@ -101,6 +123,14 @@ pub fn realize(admission: Admission, plan: &Plan) -> Result<Realization, Refusal
     Ok(realization.laid_out)
 }
 
+/// What fusion settles about values before anything else is laid out.
+struct Places {
+    /// The value and the reduction of each fused subject.
+    fused: BTreeMap<Subject, (Value, Op)>,
+    /// What certificates require of values on the way.
+    required: BTreeMap<Value, Materialization>,
+}
+
 /// A realization without its fallback, and whether it needs one.
 struct LaidOut {
     laid_out: Realization,
@@ -114,7 +144,7 @@ fn lay_out(
     local_axis: Option<Axis>,
     uses: &Uses,
     varies: &[bool],
-    fused: &BTreeMap<Subject, (Value, Op)>,
+    places: &Places,
     start: (Placement, u64),
 ) -> Result<LaidOut, Refusal> {
     let mut layout = Layout {
@@ -123,7 +153,7 @@ fn lay_out(
         local_axis,
         uses,
         varies,
-        fused: fused.clone(),
+        places,
         guarded: false,
         values: vec![None; kernel.values().len()],
         arrays: Vec::new(),
@@ -197,188 +227,9 @@ fn trees(kernel: &Kernel, plan: &Plan, local_axis: Option<Axis>) -> BTreeMap<Op,
     trees
 }
 
-/// Whether a nest over these dimensions runs along `axis` packet by packet.
-pub fn distributes(kernel: &Kernel, dims: &[Dim], axis: Axis) -> bool {
-    dims.contains(&Dim::Axis(axis)) && kernel.axis(axis).extent.is_some_and(|extent| extent > 1)
-}
-
-/// Whether an operation stands inside a `map` or `reduce`.
-pub fn in_nest(kernel: &Kernel, op: Op) -> bool {
-    let mut region = kernel.op(op).parent;
-    while let Some(owner) = kernel.region(region).owner {
-        if matches!(
-            kernel.op(owner).kind,
-            OpKind::Map { .. } | OpKind::Reduce { .. }
-        ) {
-            return true;
-        }
-        region = kernel.op(owner).parent;
-    }
-    false
-}
-
 /// An axis that some tile, nest, iota or extent needs and that has no extent.
 fn open_axis(kernel: &Kernel) -> Option<Axis> {
     kernel.open_axes().into_iter().next()
-}
-
-/// Who reads a value.
-pub struct Uses {
-    users: Vec<Vec<Op>>,
-    yields: Vec<Vec<Region>>,
-}
-
-impl Uses {
-    /// Collects the users of every value: operations (once each), and regions that yield it.
-    pub fn of(kernel: &Kernel) -> Uses {
-        let mut users = vec![Vec::new(); kernel.values().len()];
-        let mut yields = vec![Vec::new(); kernel.values().len()];
-        for op in kernel.ops() {
-            for operand in kernel.op(op).kind.operands() {
-                let list: &mut Vec<Op> = &mut users[operand.index()];
-                if list.last() != Some(&op) {
-                    list.push(op);
-                }
-            }
-        }
-        for region in kernel.regions() {
-            for value in &kernel.region(region).yields {
-                yields[value.index()].push(region);
-            }
-        }
-        Uses { users, yields }
-    }
-
-    /// The operations that take the value as an operand.
-    pub fn users(&self, value: Value) -> &[Op] {
-        &self.users[value.index()]
-    }
-
-    /// How many operations and yields read it.
-    pub fn count(&self, value: Value) -> usize {
-        self.users[value.index()].len() + self.yields[value.index()].len()
-    }
-}
-
-/// The axis packets should lie along: the one that most loads and stores run contiguously along, weighted by nothing else;
-/// then the longest; then the first. Axes of extent one don't qualify.
-pub fn local_axis(kernel: &Kernel) -> Option<Axis> {
-    let mut contiguous = vec![0u32; kernel.axes().len()];
-    let mut present = vec![false; kernel.axes().len()];
-    for op in kernel.ops() {
-        match &kernel.op(op).kind {
-            OpKind::Load { view, at } | OpKind::Store { view, at, .. } => {
-                let Some(ty) = kernel.view(*view) else {
-                    continue;
-                };
-                for (subscript, stride) in at.iter().zip(&ty.strides) {
-                    if let Subscript::Window { axis, step, .. } = *subscript {
-                        present[axis.index()] = true;
-                        if *stride == tile_ir::Stride::Fixed(1) && step == 1 {
-                            contiguous[axis.index()] += 2;
-                        }
-                    }
-                }
-            }
-            OpKind::Reduce { dims, .. } | OpKind::Map { dims, .. } => {
-                for dim in dims {
-                    if let Dim::Axis(axis) = *dim {
-                        present[axis.index()] = true;
-                    }
-                }
-            }
-            OpKind::Iota(axis) => present[axis.index()] = true,
-            _ => {}
-        }
-    }
-    kernel
-        .axes()
-        .filter(|axis| {
-            present[axis.index()] && kernel.axis(*axis).extent.is_some_and(|extent| extent > 1)
-        })
-        .max_by_key(|axis| {
-            (
-                contiguous[axis.index()],
-                kernel.axis(*axis).extent,
-                std::cmp::Reverse(*axis),
-            )
-        })
-}
-
-/// Which values may differ between lanes at program level. Under packet-local, none: lanes share their program.
-fn vary_between_lanes(kernel: &Kernel, distribution: Distribution) -> Result<Vec<bool>, Refusal> {
-    let mut varies = vec![false; kernel.values().len()];
-    if distribution == Distribution::PacketLocal {
-        return Ok(varies);
-    }
-    for op in &kernel.region(kernel.body()).ops {
-        if let OpKind::Parallel { body, .. } = kernel.op(*op).kind
-            && let Some(&last) = kernel.region(body).args.last()
-        {
-            varies[last.index()] = true;
-        }
-    }
-    // Values are numbered in program order, so one sweep settles everything but carries; those need a fixed point.
-    loop {
-        let before = varies.clone();
-        for op in kernel.ops() {
-            let data = kernel.op(op);
-            let any_operand = data.kind.operands().iter().any(|v| varies[v.index()]);
-            match &data.kind {
-                OpKind::For {
-                    lower,
-                    upper,
-                    inits,
-                    body,
-                } => {
-                    if varies[lower.index()] || varies[upper.index()] {
-                        return Err(Refusal::DivergentLoop { op });
-                    }
-                    let region = kernel.region(*body);
-                    for (i, init) in inits.iter().enumerate() {
-                        let carried = varies[init.index()] || varies[region.yields[i].index()];
-                        varies[region.args[i + 1].index()] |= carried;
-                        varies[data.results[i].index()] |= carried;
-                    }
-                }
-                OpKind::Reduce {
-                    form,
-                    inits,
-                    body,
-                    dims,
-                    ..
-                } => {
-                    let region = kernel.region(*body);
-                    for (i, init) in inits.iter().enumerate() {
-                        let carried = varies[init.index()] || varies[region.yields[i].index()];
-                        varies[data.results[i].index()] |= carried;
-                        if *form == ReduceForm::Open {
-                            // One carry may feed another.
-                            let any = inits
-                                .iter()
-                                .zip(&region.yields)
-                                .any(|(a, b)| varies[a.index()] || varies[b.index()]);
-                            varies[region.args[dims.len() + i].index()] |= any;
-                            varies[data.results[i].index()] |= any;
-                        }
-                    }
-                }
-                OpKind::Map { body, .. } => {
-                    for (result, value) in data.results.iter().zip(&kernel.region(*body).yields) {
-                        varies[result.index()] |= varies[value.index()];
-                    }
-                }
-                _ => {
-                    for result in &data.results {
-                        varies[result.index()] |= any_operand;
-                    }
-                }
-            }
-        }
-        if varies == before {
-            return Ok(varies);
-        }
-    }
 }
 
 /// Work in progress of [`realize`].
@@ -388,7 +239,7 @@ struct Layout<'k> {
     local_axis: Option<Axis>,
     uses: &'k Uses,
     varies: &'k [bool],
-    fused: BTreeMap<Subject, (Value, Op)>,
+    places: &'k Places,
     values: Vec<Option<Representation>>,
     arrays: Vec<PrivateArray>,
     placement: Placement,
@@ -532,7 +383,7 @@ impl Layout<'_> {
         let ty = self.kernel.ty(value);
         let representation = if ty.is_scalar() {
             Representation::Scalar
-        } else if let Some(&(value, reduction)) = self.fused.get(&Subject::Load(op)) {
+        } else if let Some(&(value, reduction)) = self.places.fused.get(&Subject::Load(op)) {
             self.fuse(Subject::Load(op), value, reduction)
         } else {
             match self.plan.materialization.get(&value) {
@@ -581,7 +432,7 @@ impl Layout<'_> {
             if std::mem::replace(&mut seen[value.index()], true) {
                 continue;
             }
-            if !self.uses.yields[value.index()].is_empty()
+            if self.uses.is_yielded(value)
                 && !self.inside(self.kernel.value(value).definition, reduction)
             {
                 return true;
@@ -634,10 +485,20 @@ impl Layout<'_> {
         if self.kernel.ty(value).is_scalar() {
             return Ok(Representation::Scalar);
         }
-        if let Some(&(value, reduction)) = self.fused.get(&Subject::Expression(value)) {
+        if let Some(&(value, reduction)) = self.places.fused.get(&Subject::Expression(value)) {
             return Ok(self.fuse(Subject::Expression(value), value, reduction));
         }
-        let materialize = match self.plan.materialization.get(&value) {
+        let wanted = self.plan.materialization.get(&value);
+        let required = self.places.required.get(&value);
+        if let (Some(wanted), Some(required)) = (wanted, required)
+            && wanted != required
+        {
+            return Err(Refusal::FusionNeeds {
+                value,
+                required: *required,
+            });
+        }
+        let materialize = match wanted.or(required) {
             Some(Materialization::Snapshot) => true,
             Some(Materialization::Recipe) => false,
             Some(Materialization::Reload) => {

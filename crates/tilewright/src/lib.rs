@@ -27,6 +27,7 @@
 
 mod error;
 mod executable;
+pub mod explain;
 mod options;
 mod stages;
 mod translate;
