@@ -3,15 +3,22 @@
 //! The interpreter of TileIR says which bits are right. With no plan an `unordered` reduction keeps one partial, and those
 //! bits are the ones a case expects in writing.
 
-use numerics::{ElementType, Scalar};
-use reference::{Fusion, InterpretError, Memory, Options, Traversal, compare, interpret, oracle};
+use fusion_legality::{Candidate, Later};
+use numerics::{ElementType, Scalar, TreeShape};
+use reference::{Fusion, Memory, Options, Traversal, compare, interpret, oracle};
 use tile_ir::Value;
+use xir::Program;
 
 use crate::case::{FusionCase, RunCase, contents};
 use crate::corpus::Case;
+use crate::lowered::interpret_lowered;
+use crate::plans::{admitted, plans, realized};
 
 /// Elements that are written out one by one; of longer views the first eight and a hash.
 const WRITTEN_OUT: usize = 64;
+
+/// Widths at which the program is run after every pass; at the others before and after all of them.
+const PASS_BY_PASS: [u32; 1] = [4];
 
 /// Runs a `run` case through every executor; gives what the kernel stored.
 ///
@@ -31,7 +38,74 @@ pub fn run_case(case: &Case) -> Result<Vec<String>, String> {
     for fusion in &run.fusions {
         check_fusion(&run, &memory, fusion)?;
     }
+    check_admissions(&run, &memory)?;
+    if !run.interpreter_only && run.refusal.is_none() {
+        check_plans(&run)?;
+    }
     Ok(stored(&run, &memory))
+}
+
+/// Every fusion that is admitted, carried out by the interpreter, changes nothing.
+fn check_admissions(run: &RunCase, expected: &Memory) -> Result<(), String> {
+    let admission = fusion_legality::admit(&run.kernel);
+    for certificate in admitted(&admission).filter_map(Candidate::certificate) {
+        let save = match certificate.later {
+            Later::SaveSnapshot(_) => true,
+            Later::Elide => false,
+        };
+        let fusion = Fusion {
+            subject: certificate.value,
+            reduction: certificate.reduction,
+            save,
+        };
+        fused_outcome(run, expected, fusion).map_err(|difference| {
+            format!(
+                "the admitted fusion of {}: {difference}",
+                certificate.subject
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Every plan: the lowered program after each pass.
+fn check_plans(run: &RunCase) -> Result<(), String> {
+    for plan in plans(&run.kernel) {
+        let Some(realization) = realized(&run.kernel, &plan)? else {
+            continue;
+        };
+        let one = TreeShape::new(1, None).ok_or("1 is a power of two")?;
+        let tree_of = |op| realization.trees.get(&op).copied().unwrap_or(one);
+        let options = Options {
+            tree_of: &tree_of,
+            ..Options::default()
+        };
+        let mut expected = run.memory.clone();
+        interpret(&run.kernel, &mut expected, &run.arguments, &options)
+            .map_err(|error| error.to_string())?;
+        let differs =
+            |executor: &str, difference: String| format!("plan {plan}: {executor}: {difference}");
+        let mut programs = vec![("lowered XIR".to_owned(), lowering::lower(&realization))];
+        let mut optimised = programs[0].1.clone();
+        if PASS_BY_PASS.contains(&plan.lanes.get()) {
+            let mut trace = |pass: &str, program: &Program| {
+                if programs.last().is_none_or(|(_, before)| before != program) {
+                    let name = format!("XIR after pass {}, {pass}", programs.len());
+                    programs.push((name, program.clone()));
+                }
+            };
+            xir_opt::optimise(&mut optimised, Some(&mut trace));
+        } else {
+            xir_opt::optimise(&mut optimised, None);
+        }
+        programs.push(("optimised XIR".to_owned(), optimised));
+        for (executor, program) in programs {
+            interpret_lowered(run, program)
+                .and_then(|found| same_memory(&run.elements, &expected, &found))
+                .map_err(|difference| differs(&executor, difference))?;
+        }
+    }
+    Ok(())
 }
 
 /// One line for each mutable view.
@@ -175,28 +249,35 @@ fn check_fusion(run: &RunCase, expected: &Memory, case: &FusionCase) -> Result<(
         .kernel
         .defining_op(reduction)
         .ok_or_else(|| format!("`{}` is no reduction", case.reduction))?;
-    let fusions = [Fusion {
-        subject,
-        reduction,
-        save: case.save,
-    }];
-    let mut outcomes = Vec::new();
+    let outcome = fused_outcome(
+        run,
+        expected,
+        Fusion {
+            subject,
+            reduction,
+            save: case.save,
+        },
+    );
+    let name = format!("fusion of `{}` into `{}`", case.subject, case.reduction);
+    match outcome {
+        Err(difference) if case.same => Err(format!("{name}: {difference}")),
+        Ok(()) if !case.same => Err(format!("{name} changes nothing, though it should")),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Runs a case with one fusion, in both traversals.
+fn fused_outcome(run: &RunCase, expected: &Memory, fusion: Fusion) -> Result<(), String> {
     for traversal in [Traversal::RowMajor, Traversal::Reversed] {
         let mut memory = run.memory.clone();
         let options = Options {
-            fusions: &fusions,
+            fusions: &[fusion],
             traversal,
             ..Options::default()
         };
-        let outcome = interpret(&run.kernel, &mut memory, &run.arguments, &options)
-            .map_err(|error: InterpretError| error.to_string())
-            .and_then(|()| same_memory(&run.elements, expected, &memory));
-        outcomes.push(outcome);
+        interpret(&run.kernel, &mut memory, &run.arguments, &options)
+            .map_err(|error| error.to_string())?;
+        same_memory(&run.elements, expected, &memory)?;
     }
-    let name = format!("fusion of `{}` into `{}`", case.subject, case.reduction);
-    match outcomes.into_iter().find_map(Result::err) {
-        Some(difference) if case.same => Err(format!("{name}: {difference}")),
-        None if !case.same => Err(format!("{name} changes nothing, though it should")),
-        Some(_) | None => Ok(()),
-    }
+    Ok(())
 }

@@ -8,3 +8,5 @@ pub mod case;
 pub mod corpus;
 pub mod executors;
 pub mod inputs;
+pub mod lowered;
+pub mod plans;
