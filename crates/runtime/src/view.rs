@@ -1,318 +1,257 @@
-//! Views of the caller's memory: a pointer with a shape, made from slices so that it can't reach outside them.
+//! The caller's memory seen as an array: where, of what, in which shape.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use numerics::ElementType;
 
-mod sealed {
-    pub trait Sealed {}
+use crate::element::Element;
+use crate::error::ViewError;
+
+/// Largest extent of a dimension: generated code counts coordinates in 32 bits.
+pub(crate) const MOST: usize = i32::MAX as usize;
+
+/// Whether memory may be written through a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// No.
+    Shared,
+    /// Yes: the view has the only reference to it.
+    Exclusive,
 }
 
-/// A Rust type that a view can be made of.
-pub trait Element: sealed::Sealed + Copy + 'static {
-    /// Its element type.
-    const TYPE: ElementType;
-}
-
-macro_rules! element {
-    ($($ty:ty => $element:ident),*) => {
-        $(impl sealed::Sealed for $ty {}
-        impl Element for $ty {
-            const TYPE: ElementType = ElementType::$element;
-        })*
-    };
-}
-
-element!(f32 => F32, f64 => F64, i32 => I32, bool => Bool, half::f16 => F16, half::bf16 => BF16);
-
-/// Memory seen as an array. Strides are in elements; dimensions are outermost first.
+/// Memory of the caller as an array.
 ///
-/// Invariant **inside**: every element of a view made by a safe constructor lies in the slice it was made from.
+/// Invariant **covered**: every element lies in memory that is valid for reads, and for writes if the view is mutable, as
+/// long as `'a`; byte offsets from the first coordinate fit `isize`; extents fit `i32`.
 pub struct View<'a> {
-    pub(crate) base: *mut u8,
-    pub(crate) element: ElementType,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) strides: Vec<i64>,
-    pub(crate) writable: bool,
+    base: *mut u8,
+    element: ElementType,
+    shape: Vec<usize>,
+    strides: Vec<i64>,
+    access: Access,
+    /// Bytes from the base to the first byte of any element, and past the last one.
+    span: (i64, i64),
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: a view stands for a borrow of plain numbers: `&[T]` or `&mut [T]` with `T: Send + Sync`.
+// SAFETY: a view is a reference to memory of plain elements, shared or exclusive, and moves between threads like one.
 unsafe impl Send for View<'_> {}
-// SAFETY: nothing can be done through a shared view but read its shape.
-unsafe impl Sync for View<'_> {}
-
-/// Why memory can't be seen as asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ViewError {
-    /// Shape and strides have different ranks.
-    #[error("the shape has {shape} dimensions and the strides have {strides}")]
-    Rank {
-        /// Dimensions of the shape.
-        shape: usize,
-        /// Dimensions of the strides.
-        strides: usize,
-    },
-    /// The memory is shorter or longer than a dense array of that shape.
-    #[error("shape {shape:?} has {expected} elements, but the memory holds {found}")]
-    Length {
-        /// The shape.
-        shape: Vec<usize>,
-        /// Elements of the shape.
-        expected: usize,
-        /// Elements of the memory.
-        found: usize,
-    },
-    /// An element would lie outside the memory.
-    #[error(
-        "shape {shape:?} with strides {strides:?} from element {offset} reaches element {reach}, but the memory holds {length}"
-    )]
-    Outside {
-        /// The shape.
-        shape: Vec<usize>,
-        /// The strides, in elements.
-        strides: Vec<i64>,
-        /// The first element.
-        offset: usize,
-        /// The offending element.
-        reach: i128,
-        /// Elements of the memory.
-        length: usize,
-    },
-    /// The product of the extents leaves 64 bits.
-    #[error("shape {shape:?} is too large")]
-    TooLarge {
-        /// The shape.
-        shape: Vec<usize>,
-    },
-}
-
-/// Strides of a dense array in C order.
-fn dense_strides(shape: &[usize]) -> Option<Vec<i64>> {
-    let mut strides = vec![1i64; shape.len()];
-    for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim].checked_mul(i64::try_from(shape[dim].max(1)).ok()?)?;
-    }
-    Some(strides)
-}
-
-fn count(shape: &[usize]) -> Result<usize, ViewError> {
-    if shape.contains(&0) {
-        return Ok(0);
-    }
-    let product = shape
-        .iter()
-        .try_fold(1usize, |n, &extent| n.checked_mul(extent));
-    product.ok_or_else(|| ViewError::TooLarge {
-        shape: shape.to_vec(),
-    })
-}
-
-fn check(shape: &[usize], strides: &[i64], offset: usize, length: usize) -> Result<(), ViewError> {
-    if shape.len() != strides.len() {
-        return Err(ViewError::Rank {
-            shape: shape.len(),
-            strides: strides.len(),
-        });
-    }
-    if count(shape)? == 0 {
-        return Ok(());
-    }
-    let (mut low, mut high) = (offset as i128, offset as i128);
-    for (&extent, &stride) in shape.iter().zip(strides) {
-        let span = (extent as i128 - 1) * i128::from(stride);
-        if span < 0 { low += span } else { high += span }
-    }
-    for reach in [low, high] {
-        if reach < 0 || reach >= length as i128 {
-            let (shape, strides) = (shape.to_vec(), strides.to_vec());
-            return Err(ViewError::Outside {
-                shape,
-                strides,
-                offset,
-                reach,
-                length,
-            });
-        }
-    }
-    Ok(())
-}
 
 impl<'a> View<'a> {
-    fn make(
-        base: *mut u8,
-        element: ElementType,
-        shape: &[usize],
-        strides: Vec<i64>,
-        writable: bool,
-    ) -> View<'a> {
-        let shape = shape.iter().map(|&n| n as u64).collect();
-        View {
-            base,
-            element,
-            shape,
-            strides,
-            writable,
-            memory: PhantomData,
-        }
-    }
-
-    /// A dense array in C order over a whole slice.
+    /// A slice as a dense array in row-major order.
     ///
     /// # Errors
-    /// The slice has another length than the shape.
-    pub fn new<T: Element>(memory: &'a [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
-        let strides = Self::dense(shape, memory.len())?;
-        Ok(Self::make(
-            memory.as_ptr().cast_mut().cast(),
-            T::TYPE,
-            shape,
-            strides,
-            false,
-        ))
+    ///
+    /// [`ViewError::Length`] unless the slice has exactly as many elements as the shape.
+    pub fn new<T: Element>(data: &'a [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
+        let strides = dense(T::TYPE, data.len(), shape)?;
+        View::strided(data, 0, shape, &strides)
     }
 
-    /// As [`View::new`], to be written.
+    /// A slice as a dense array in row-major order, to be written.
     ///
     /// # Errors
+    ///
     /// As [`View::new`].
-    pub fn new_mut<T: Element>(
-        memory: &'a mut [T],
-        shape: &[usize],
-    ) -> Result<View<'a>, ViewError> {
-        let strides = Self::dense(shape, memory.len())?;
-        Ok(Self::make(
-            memory.as_mut_ptr().cast(),
-            T::TYPE,
-            shape,
-            strides,
-            true,
-        ))
+    pub fn new_mut<T: Element>(data: &'a mut [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
+        let strides = dense(T::TYPE, data.len(), shape)?;
+        View::strided_mut(data, 0, shape, &strides)
     }
 
-    fn dense(shape: &[usize], length: usize) -> Result<Vec<i64>, ViewError> {
-        let expected = count(shape)?;
-        if expected != length {
-            return Err(ViewError::Length {
-                shape: shape.to_vec(),
-                expected,
-                found: length,
-            });
-        }
-        dense_strides(shape).ok_or_else(|| ViewError::TooLarge {
-            shape: shape.to_vec(),
-        })
-    }
-
-    /// Any array inside a slice: element `offset` has coordinates 0, and a step along dimension `d` moves `strides[d]` elements, which may
-    /// be 0 or negative.
+    /// Part of a slice: coordinate `(i, j, ..)` is element `origin + i * strides[0] + j * strides[1] + ..`.
     ///
     /// # Errors
-    /// An element would lie outside the slice.
+    ///
+    /// [`ViewError::Outside`] if a coordinate has no element in the slice.
     pub fn strided<T: Element>(
-        memory: &'a [T],
-        offset: usize,
+        data: &'a [T],
+        origin: usize,
         shape: &[usize],
         strides: &[i64],
     ) -> Result<View<'a>, ViewError> {
-        check(shape, strides, offset, memory.len())?;
-        let base = memory.as_ptr().wrapping_add(offset).cast_mut().cast();
-        Ok(Self::make(base, T::TYPE, shape, strides.to_vec(), false))
+        let base = data.as_ptr().cast::<u8>().cast_mut();
+        let space = Space::of_elements(T::TYPE, data.len(), origin);
+        View::within(base, T::TYPE, shape, strides, Access::Shared, space)
     }
 
-    /// As [`View::strided`], to be written.
+    /// [`View::strided`], to be written.
     ///
     /// # Errors
+    ///
     /// As [`View::strided`].
     pub fn strided_mut<T: Element>(
-        memory: &'a mut [T],
-        offset: usize,
+        data: &'a mut [T],
+        origin: usize,
         shape: &[usize],
         strides: &[i64],
     ) -> Result<View<'a>, ViewError> {
-        check(shape, strides, offset, memory.len())?;
-        let base = memory.as_mut_ptr().wrapping_add(offset).cast();
-        Ok(Self::make(base, T::TYPE, shape, strides.to_vec(), true))
+        let space = Space::of_elements(T::TYPE, data.len(), origin);
+        let base = data.as_mut_ptr().cast::<u8>();
+        View::within(base, T::TYPE, shape, strides, Access::Exclusive, space)
     }
 
-    /// A dense array in C order over bytes, aligned or not, as a mapped file has them.
+    /// Bytes, aligned or not, as a dense array in row-major order: what files hold.
     ///
     /// # Errors
-    /// The bytes have another length than the shape.
-    pub fn of_bytes(
+    ///
+    /// [`ViewError::Length`] unless there are exactly as many bytes as the elements take.
+    pub fn from_bytes(
         bytes: &'a [u8],
         element: ElementType,
         shape: &[usize],
     ) -> Result<View<'a>, ViewError> {
-        let strides = Self::dense_bytes(bytes.len(), element, shape)?;
-        Ok(Self::make(
-            bytes.as_ptr().cast_mut(),
-            element,
-            shape,
-            strides,
-            false,
-        ))
+        let strides = dense_bytes(element, bytes.len(), shape)?;
+        View::strided_bytes(bytes, 0, element, shape, &strides)
     }
 
-    /// As [`View::of_bytes`], to be written.
+    /// [`View::from_bytes`], to be written.
     ///
     /// # Errors
-    /// As [`View::of_bytes`].
-    pub fn of_bytes_mut(
+    ///
+    /// As [`View::from_bytes`].
+    pub fn from_bytes_mut(
         bytes: &'a mut [u8],
         element: ElementType,
         shape: &[usize],
     ) -> Result<View<'a>, ViewError> {
-        let strides = Self::dense_bytes(bytes.len(), element, shape)?;
-        Ok(Self::make(
-            bytes.as_mut_ptr(),
-            element,
-            shape,
-            strides,
-            true,
-        ))
+        let strides = dense_bytes(element, bytes.len(), shape)?;
+        View::strided_bytes_mut(bytes, 0, element, shape, &strides)
     }
 
-    fn dense_bytes(
-        length: usize,
+    /// Part of bytes, aligned or not: the first coordinate is at byte `origin`; strides are in elements.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Outside`] if a coordinate has no element in the bytes.
+    pub fn strided_bytes(
+        bytes: &'a [u8],
+        origin: usize,
         element: ElementType,
         shape: &[usize],
-    ) -> Result<Vec<i64>, ViewError> {
-        let expected = count(shape)?;
-        let size = element.size();
-        if expected.checked_mul(size) != Some(length) {
-            return Err(ViewError::Length {
-                shape: shape.to_vec(),
-                expected,
-                found: length / size,
-            });
-        }
-        dense_strides(shape).ok_or_else(|| ViewError::TooLarge {
-            shape: shape.to_vec(),
-        })
+        strides: &[i64],
+    ) -> Result<View<'a>, ViewError> {
+        let base = bytes.as_ptr().cast_mut();
+        let space = Space::of_bytes(bytes.len(), origin);
+        View::within(base, element, shape, strides, Access::Shared, space)
     }
 
-    /// Memory by address.
+    /// [`View::strided_bytes`], to be written.
+    ///
+    /// # Errors
+    ///
+    /// As [`View::strided_bytes`].
+    pub fn strided_bytes_mut(
+        bytes: &'a mut [u8],
+        origin: usize,
+        element: ElementType,
+        shape: &[usize],
+        strides: &[i64],
+    ) -> Result<View<'a>, ViewError> {
+        let space = Space::of_bytes(bytes.len(), origin);
+        let base = bytes.as_mut_ptr();
+        View::within(base, element, shape, strides, Access::Exclusive, space)
+    }
+
+    /// Memory at an address; `data` points at the first coordinate. May be null if the array has no element.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError`] if the shape is one that no array has; what is at the address can't be checked.
     ///
     /// # Safety
-    /// Every element (`base` plus strides in elements) is valid for reads for `'a`, for writes too if `writable`, and nobody else writes it
-    /// meanwhile (or reads it, if `writable`) but through views that are bound together with this one.
+    ///
+    /// Every element is valid for reads for `'a`, and nothing writes it while a kernel runs on the view.
     pub unsafe fn from_raw(
+        data: *const u8,
+        element: ElementType,
+        shape: &[usize],
+        strides: &[i64],
+    ) -> Result<View<'a>, ViewError> {
+        View::checked(data.cast_mut(), element, shape, strides, Access::Shared)
+    }
+
+    /// [`View::from_raw`], to be written.
+    ///
+    /// # Errors
+    ///
+    /// As [`View::from_raw`].
+    ///
+    /// # Safety
+    ///
+    /// Every element is valid for reads and writes for `'a`, and nothing else reads or writes it while a kernel runs on the
+    /// view, unless through another view of the same call: overlap between those is checked when they are bound.
+    pub unsafe fn from_raw_mut(
+        data: *mut u8,
+        element: ElementType,
+        shape: &[usize],
+        strides: &[i64],
+    ) -> Result<View<'a>, ViewError> {
+        View::checked(data, element, shape, strides, Access::Exclusive)
+    }
+
+    /// A view of memory of which this much is known to be there.
+    fn within(
+        start: *mut u8,
+        element: ElementType,
+        shape: &[usize],
+        strides: &[i64],
+        access: Access,
+        space: Space,
+    ) -> Result<View<'a>, ViewError> {
+        let origin = space.origin as i128;
+        let base = start.wrapping_add(space.origin);
+        let view = View::checked(base, element, shape, strides, access)?;
+        let (low, high) = view.span;
+        let outside =
+            origin + i128::from(low) < 0 || origin + i128::from(high) > space.bytes as i128;
+        if !view.is_empty() && outside {
+            return Err(ViewError::Outside {
+                shape: shape.to_vec(),
+                strides: strides.to_vec(),
+                first: origin + i128::from(low),
+                end: origin + i128::from(high),
+                bytes: space.bytes,
+            });
+        }
+        Ok(view)
+    }
+
+    /// A view of a shape that is checked, of memory that is not.
+    fn checked(
         base: *mut u8,
         element: ElementType,
         shape: &[usize],
         strides: &[i64],
-        writable: bool,
+        access: Access,
     ) -> Result<View<'a>, ViewError> {
         if shape.len() != strides.len() {
-            return Err(ViewError::Rank {
-                shape: shape.len(),
-                strides: strides.len(),
+            return Err(ViewError::StrideCount {
+                shape: shape.to_vec(),
+                strides: strides.to_vec(),
             });
         }
-        count(shape)?;
-        Ok(Self::make(base, element, shape, strides.to_vec(), writable))
+        if let Some(dim) = shape.iter().position(|&extent| extent > MOST) {
+            return Err(ViewError::Extent {
+                shape: shape.to_vec(),
+                dim,
+            });
+        }
+        let view = View {
+            base,
+            element,
+            span: span(element, shape, strides)?,
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+            access,
+            memory: PhantomData,
+        };
+        if view.base.is_null() && !view.is_empty() {
+            return Err(ViewError::Null {
+                shape: shape.to_vec(),
+            });
+        }
+        Ok(view)
     }
 
     /// The element type.
@@ -320,115 +259,137 @@ impl<'a> View<'a> {
         self.element
     }
 
-    /// The extents, outermost first.
-    pub fn shape(&self) -> &[u64] {
+    /// One extent a dimension, outermost first.
+    pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The strides, in elements.
+    /// One stride a dimension, in elements.
     pub fn strides(&self) -> &[i64] {
         &self.strides
     }
 
-    /// Whether it has no elements.
+    /// Whether it may be written.
+    pub fn is_mutable(&self) -> bool {
+        self.access == Access::Exclusive
+    }
+
+    /// Whether it has no element.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
-    /// First address and the one behind the last byte; empty views have an empty range.
-    pub(crate) fn range(&self) -> (i128, i128) {
-        let base = self.base.addr() as i128;
-        if self.is_empty() {
-            return (base, base);
-        }
-        let size = self.element.size() as i128;
-        let (mut low, mut high) = (base, base + size);
-        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
-            let span = (i128::from(extent) - 1) * i128::from(stride) * size;
-            if span < 0 { low += span } else { high += span }
-        }
-        (low, high)
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
     }
 
-    /// Whether no two coordinates share an element, as far as sorting the strides can tell.
-    pub(crate) fn is_injective(&self) -> bool {
-        let mut dims: Vec<(i128, i128)> = self
-            .shape
-            .iter()
-            .zip(&self.strides)
-            .filter(|&(&extent, _)| extent > 1)
-            .map(|(&extent, &stride)| (i128::from(stride).abs(), i128::from(extent)))
-            .collect();
-        dims.sort_unstable();
-        let mut reach = 0;
-        for (stride, extent) in dims {
-            if stride <= reach {
-                return false;
-            }
-            reach += stride * (extent - 1);
-        }
-        true
+    /// First address of any element and the address past the last one; 128 bits, so that nothing wraps.
+    pub(crate) fn range(&self) -> (i128, i128) {
+        let base = self.base as usize as i128;
+        (
+            base + i128::from(self.span.0),
+            base + i128::from(self.span.1),
+        )
     }
 }
 
 impl fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}{:?} strides {:?}",
-            self.element, self.shape, self.strides
-        )
+        f.debug_struct("View")
+            .field("element", &self.element)
+            .field("shape", &self.shape)
+            .field("strides", &self.strides)
+            .field("access", &self.access)
+            .finish_non_exhaustive()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Memory that is known to be there, and where in it the first coordinate is, in bytes.
+struct Space {
+    bytes: usize,
+    origin: usize,
+}
 
-    #[test]
-    fn views_stay_inside_their_slice() {
-        let memory = [0f32; 12];
-        assert!(View::new(&memory, &[3, 4]).is_ok());
-        assert_eq!(
-            View::new(&memory, &[3, 5]).unwrap_err().to_string(),
-            "shape [3, 5] has 15 elements, but the memory holds 12"
-        );
-        assert!(View::strided(&memory, 3, &[3, 4], &[4, -1]).is_ok());
-        assert!(
-            View::strided(&memory, 2, &[3, 4], &[4, -1]).is_err(),
-            "element -1"
-        );
-        assert!(
-            View::strided(&memory, 0, &[3, 5], &[4, 1]).is_err(),
-            "element 12"
-        );
-        assert!(
-            View::strided(&memory, 0, &[1000, 1000], &[0, 0]).is_ok(),
-            "one element seen a million times"
-        );
-        assert!(View::new(&memory, &[usize::MAX, 2]).is_err());
-        assert!(
-            View::strided::<f32>(&[], 0, &[10, 0], &[1, 1]).is_ok(),
-            "no elements, no memory"
-        );
+impl Space {
+    fn of_elements(element: ElementType, count: usize, origin: usize) -> Space {
+        Space {
+            bytes: count * element.size(),
+            origin: origin.saturating_mul(element.size()),
+        }
     }
 
-    #[test]
-    fn self_overlap_is_seen() {
-        let mut memory = [0f32; 64];
-        let mut injective = |shape: &[usize], strides: &[i64]| {
-            View::strided_mut(&mut memory, 0, shape, strides)
-                .expect("inside")
-                .is_injective()
-        };
-        assert!(injective(&[4, 4], &[4, 1]));
-        assert!(injective(&[4, 4], &[1, 4]));
-        assert!(
-            injective(&[1, 4], &[0, 1]),
-            "an extent of one has no second coordinate"
-        );
-        assert!(!injective(&[2, 8], &[0, 1]));
-        assert!(!injective(&[3], &[0]));
-        assert!(!injective(&[4, 4], &[2, 1]));
+    fn of_bytes(bytes: usize, origin: usize) -> Space {
+        Space { bytes, origin }
     }
+}
+
+/// Bytes from the base to the first byte of any element and past the last one.
+fn span(element: ElementType, shape: &[usize], strides: &[i64]) -> Result<(i64, i64), ViewError> {
+    if shape.contains(&0) {
+        return Ok((0, 0));
+    }
+    let size = element.size() as i128;
+    let (mut low, mut high) = (0i128, size);
+    for (&extent, &stride) in shape.iter().zip(strides) {
+        // Each term is below 2^31 * 2^63 * 2^3, and there are few enough of them.
+        let reach = (extent as i128 - 1) * i128::from(stride) * size;
+        if reach < 0 {
+            low += reach;
+        } else {
+            high += reach;
+        }
+        if low < i128::from(i64::MIN) || high > i128::from(i64::MAX) {
+            return Err(ViewError::TooLarge {
+                shape: shape.to_vec(),
+                strides: strides.to_vec(),
+            });
+        }
+    }
+    Ok((low as i64, high as i64))
+}
+
+/// Row-major strides, if the shape has `count` elements.
+fn dense(element: ElementType, count: usize, shape: &[usize]) -> Result<Vec<i64>, ViewError> {
+    let wanted = elements(shape);
+    if wanted != Some(count as u128) {
+        return Err(ViewError::Length {
+            shape: shape.to_vec(),
+            element,
+            wanted,
+            have: count,
+        });
+    }
+    Ok(row_major(shape))
+}
+
+fn dense_bytes(element: ElementType, bytes: usize, shape: &[usize]) -> Result<Vec<i64>, ViewError> {
+    if !bytes.is_multiple_of(element.size()) {
+        return Err(ViewError::Length {
+            shape: shape.to_vec(),
+            element,
+            wanted: elements(shape),
+            have: bytes / element.size(),
+        });
+    }
+    dense(element, bytes / element.size(), shape)
+}
+
+/// How many elements a shape has, if that fits 128 bits.
+fn elements(shape: &[usize]) -> Option<u128> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(1u128, |count, &extent| count.checked_mul(extent as u128))
+}
+
+fn row_major(shape: &[usize]) -> Vec<i64> {
+    let mut strides = vec![0; shape.len()];
+    let mut next = 1i64;
+    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = next;
+        next = next.saturating_mul(extent.max(1) as i64);
+    }
+    strides
 }
