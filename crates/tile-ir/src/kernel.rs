@@ -16,7 +16,7 @@ pub struct AxisData {
     pub name: String,
     /// The number of coordinates, if the kernel fixes it; at most `i32::MAX`.
     pub extent: Option<u32>,
-    /// Where the axis is first named.
+    /// Where its extent is fixed; where the axis is first named, if the kernel leaves it open.
     pub location: Location,
 }
 
@@ -330,6 +330,11 @@ impl Kernel {
             Definition::Result { op, .. } => Some(op),
             Definition::Argument { .. } => None,
         }
+    }
+
+    /// An axis, to change.
+    pub(crate) fn axis_mut(&mut self, axis: Axis) -> &mut AxisData {
+        &mut self.axes[axis.index()]
     }
 
     /// A region, to change.

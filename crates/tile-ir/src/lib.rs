@@ -126,5 +126,8 @@ pub const MAX_NAME: usize = 255;
 /// The longest number in a text, in characters; every exact f64 is shorter.
 pub const MAX_NUMBER: usize = 1200;
 
+/// The most items in a list of a text: parameters, axes, names, arguments.
+pub const MAX_ITEMS: usize = 1 << 14;
+
 /// How many mistakes are told at once.
 pub const MAX_MISTAKES: usize = 100;

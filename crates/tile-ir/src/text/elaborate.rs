@@ -81,7 +81,7 @@ pub(super) struct Elaborator<'t> {
     left: HashMap<&'t str, Span>,
     poisoned: Vec<bool>,
     poison: Option<Value>,
-    /// The limit on operations was met; nothing more is made.
+    /// A limit was met; nothing more is made.
     full: bool,
     mistakes: Vec<Diagnostic>,
 }
@@ -90,13 +90,14 @@ impl<'t> Elaborator<'t> {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if self.mistakes.len() < MAX_MISTAKES {
             self.mistakes.push(diagnostic);
-        } else if self.mistakes.len() == MAX_MISTAKES {
+        } else if !self.full {
             let message = format!("more than {MAX_MISTAKES} mistakes; the rest is not shown");
             self.mistakes.push(
                 Mistake::TooManyMistakes
                     .says(message)
                     .at(diagnostic.location),
             );
+            self.full = true;
         }
     }
 
@@ -283,6 +284,7 @@ impl<'t> Elaborator<'t> {
                 self.report(diagnostic);
             } else if let Some(extent) = axis.extent {
                 self.kernel.set_extent(key, extent);
+                self.kernel.axis_mut(key).location = axis.name.span.into();
             }
         }
     }
@@ -448,7 +450,9 @@ impl<'t> Elaborator<'t> {
 
     fn let_names(&mut self, names: &[Name<'t>], value: &Expr<'t>) {
         let values = self.values(value);
-        let wrong = matches!(value.kind, ExprKind::Wrong) || self.full;
+        // A `map` without `yield` is the verifier's business.
+        let empty = matches!(value.kind, ExprKind::Map { .. }) && values.is_empty();
+        let wrong = matches!(value.kind, ExprKind::Wrong) || empty || self.full;
         if values.len() != names.len() && !wrong {
             let message = format!(
                 "{} for {}",
@@ -859,13 +863,6 @@ impl<'t> Elaborator<'t> {
             .into_iter()
             .find(|element| text.len() > 3 && text.ends_with(element.name()));
         let (digits, element) = match (text, suffix) {
-            ("true" | "false", _) if negative => {
-                let diagnostic = Mistake::BadNumber
-                    .says(format!("`-{text}` means nothing"))
-                    .at(span);
-                self.report(diagnostic.with_help(format!("write `!{text}`")));
-                return None;
-            }
             ("true", _) => return Some(Scalar::Bool(true)),
             ("false", _) => return Some(Scalar::Bool(false)),
             // The sign of a NaN means nothing.

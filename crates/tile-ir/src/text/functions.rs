@@ -223,7 +223,7 @@ impl<'t> Elaborator<'t> {
                 }
             }
             _ => {
-                let message = format!("`{}` is called otherwise", name.text);
+                let message = format!("`{}` does not take these arguments", name.text);
                 let help = format!("write `{}`", function.usage());
                 self.report(
                     Mistake::WrongArguments
@@ -289,8 +289,7 @@ impl<'t> Elaborator<'t> {
                 ([place], Some(order)) => order.push(*place),
                 ([_], None) => {}
                 _ => {
-                    order = None;
-                    if !poisoned {
+                    if order.take().is_some() && !poisoned {
                         let named = self.kernel.dim_names(&[wanted]);
                         let message = format!(
                             "{} has {} dimension `{named}`",

@@ -68,12 +68,7 @@ impl<'t> Lexer<'t> {
             if first.is_ascii_digit() {
                 return self.number(start);
             }
-            // Two-byte symbols come first in the table.
-            if let Some(symbol) = Symbol::ALL
-                .iter()
-                .copied()
-                .find(|symbol| rest.starts_with(symbol.text().as_bytes()))
-            {
+            if let Some(symbol) = Symbol::of(first, rest.get(1).copied()) {
                 self.at += symbol.text().len();
                 return self.token(TokenKind::Symbol(symbol), start);
             }
@@ -162,16 +157,17 @@ impl<'t> Lexer<'t> {
 
     /// A run of characters that mean nothing, as one mistake.
     fn unknown(&mut self, start: usize) -> Token {
-        let means_something = |c: char| {
-            c.is_ascii_whitespace()
-                || c.is_ascii_alphanumeric()
-                || c == '_'
-                || (c.is_ascii() && Symbol::ALL.iter().any(|s| s.text().starts_with(c)))
+        let rest = &self.text.as_bytes()[start..];
+        let means_something = |&b: &u8| {
+            b.is_ascii_whitespace()
+                || b.is_ascii_alphanumeric()
+                || b == b'_'
+                || Symbol::of(b, None).is_some()
         };
-        let rest = &self.text[start..];
-        self.at += rest.find(means_something).unwrap_or(rest.len());
+        // Bytes of other characters are no ASCII, so the end is a character boundary.
+        self.at += rest.iter().position(means_something).unwrap_or(rest.len());
         let token = self.token(TokenKind::Unknown, start);
-        let first = rest.chars().next().unwrap_or(' ');
+        let first = self.text[start..].chars().next().unwrap_or(' ');
         let message = match first {
             '"' | '\'' => "a kernel text has no strings".to_owned(),
             _ if first.is_control() => {

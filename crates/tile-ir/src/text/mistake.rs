@@ -52,6 +52,7 @@ mistakes! {
     WrongCount, "wrong-count", "An expression makes another number of values than is asked for.";
     NotAnInteger, "not-an-integer", "An extent, stride, step or number is no integer in range.";
     TooManyOperations, "too-many-operations", "The kernel has more than `MAX_OPERATIONS` operations.";
+    ListTooLong, "list-too-long", "A list of names, parameters or values has more than `MAX_ITEMS` items.";
     TooManyMistakes, "too-many-mistakes", "There are more than `MAX_MISTAKES` mistakes; the rest is not shown.";
 }
 

@@ -52,7 +52,8 @@ pub fn parse(text: &str) -> Result<Kernel, Diagnostics> {
     };
     let elaborated = elaborate::elaborate(&syntax);
     mistakes.extend(elaborated.mistakes);
-    if mistakes.is_empty() {
+    // A poisoned value without a mistake stands for one that the verifier tells.
+    if mistakes.is_empty() && elaborated.poisoned.is_empty() {
         return Ok(canonical(elaborated.kernel));
     }
     mistakes.extend(violations(&elaborated.kernel, &elaborated.poisoned));

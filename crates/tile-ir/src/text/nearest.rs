@@ -1,15 +1,16 @@
 //! The name somebody probably meant.
 
-/// The candidate that differs in at most two letters (one, for short names), the closest first; ties go to the first.
+/// The candidate that differs in at most two letters (one, for names of two or three letters), the closest first; ties go to the first.
 pub(crate) fn nearest<'n>(
     name: &str,
     candidates: impl Iterator<Item = &'n str>,
 ) -> Option<&'n str> {
-    let limit = if name.len() <= 3 { 1 } else { 2 };
-    // Long names and long lists don't come from people.
-    if name.len() > 64 {
-        return None;
-    }
+    // Any letter is one letter away from any other; long names and long lists don't come from people.
+    let limit = match name.len() {
+        2..=3 => 1,
+        4..=64 => 2,
+        _ => return None,
+    };
     candidates
         .take(1000)
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit && *candidate != name)
@@ -45,6 +46,7 @@ mod tests {
             nearest("sigmiod", ["sigmoid", "sqrt"].into_iter()),
             Some("sigmoid")
         );
+        assert_eq!(nearest("a", ["b"].into_iter()), None);
         assert_eq!(nearest("zebra", ["xs", "ws"].into_iter()), None);
     }
 }

@@ -9,7 +9,7 @@ use super::nearest::nearest;
 use super::syntax::*;
 use super::token::{LITERAL_WORDS, Symbol, Token, TokenKind, is_reserved};
 use crate::ops::{BinaryOp, CompareOp, Policy, ReduceOp};
-use crate::{MAX_MISTAKES, MAX_NESTING, MAX_OPERATIONS};
+use crate::{MAX_ITEMS, MAX_MISTAKES, MAX_NESTING, MAX_OPERATIONS};
 
 /// The words that open a statement.
 const STATEMENT_WORDS: [&str; 6] = ["let", "store", "stage", "opaque", "yield", "parallel"];
@@ -146,11 +146,19 @@ impl<'t> Parser<'t> {
             let found = self.found();
             let diagnostic = Mistake::Syntax
                 .says(format!("expected {what}, found {found}"))
-                .at(self.current.span)
+                .at(self.here())
                 .with_label(format!("expected {what}"));
             self.report(diagnostic);
         }
         Reported
+    }
+
+    /// The current token; at the end of the text, the end of the last one.
+    fn here(&self) -> Span {
+        match self.current.kind {
+            TokenKind::End => Span::point(self.end),
+            _ => self.current.span,
+        }
     }
 
     fn found(&self) -> String {
@@ -185,6 +193,7 @@ impl<'t> Parser<'t> {
             let message = format!("`{text}` is a reserved word and can't be a name");
             let diagnostic = Mistake::ReservedWord.says(message).at(self.current.span);
             self.report(diagnostic.with_help(format!("call it `{text}_` or something else")));
+            self.advance();
             return Err(Reported);
         }
         let span = self.advance().span;
@@ -222,10 +231,25 @@ impl<'t> Parser<'t> {
                 {
                     return;
                 }
+                // `name = value` at the start of a line is a statement whose `let` was forgotten.
+                TokenKind::Word
+                    if braces == 0
+                        && self.next.kind == TokenKind::Symbol(Symbol::Equal)
+                        && self.at_line_start() =>
+                {
+                    return;
+                }
                 _ => {}
             }
             self.advance();
         }
+    }
+
+    fn at_line_start(&self) -> bool {
+        let between = self.end as usize..self.current.span.start as usize;
+        self.text
+            .get(between)
+            .is_some_and(|text| text.contains('\n'))
     }
 
     // The head.
@@ -240,6 +264,7 @@ impl<'t> Parser<'t> {
         if self.take_word("where") {
             loop {
                 axes.push(self.axis()?);
+                self.count_items(axes.len())?;
                 if !self.take(Symbol::Comma) {
                     break;
                 }
@@ -262,11 +287,23 @@ impl<'t> Parser<'t> {
         let mut items = Vec::new();
         while !self.at(close) {
             items.push(item(self)?);
+            self.count_items(items.len())?;
             if !self.take(Symbol::Comma) {
                 break;
             }
         }
         Ok(items)
+    }
+
+    /// A list of more items than anybody writes ends the reading.
+    fn count_items(&mut self, count: usize) -> Parsed<()> {
+        if count <= MAX_ITEMS {
+            return Ok(());
+        }
+        let message = format!("a list of more than {MAX_ITEMS} items");
+        self.report(Mistake::ListTooLong.says(message).at(self.here()));
+        self.stop();
+        Err(Reported)
     }
 
     fn axis(&mut self) -> Parsed<AxisSyntax<'t>> {
@@ -397,7 +434,7 @@ impl<'t> Parser<'t> {
             if self.current.kind == TokenKind::End {
                 let diagnostic = Mistake::Syntax
                     .says("a `{` is not closed")
-                    .at(self.current.span)
+                    .at(self.here())
                     .with_label("expected `}`")
                     .with_secondary(open, "opened here");
                 self.report(diagnostic);
@@ -440,6 +477,7 @@ impl<'t> Parser<'t> {
                 let mut names = vec![self.name("a name")?];
                 while self.take(Symbol::Comma) {
                     names.push(self.name("a name")?);
+                    self.count_items(names.len())?;
                 }
                 let value = match self.expect(Symbol::Equal).and_then(|_| self.expr()) {
                     Ok(value) => value,
@@ -475,6 +513,7 @@ impl<'t> Parser<'t> {
                 let mut values = vec![self.expr()?];
                 while self.take(Symbol::Comma) {
                     values.push(self.expr()?);
+                    self.count_items(values.len())?;
                 }
                 Ok(StatementKind::Yield(values))
             }
@@ -527,6 +566,7 @@ impl<'t> Parser<'t> {
                 Some(self.name("an axis (or `1`)")?)
             };
             list.push(Coordinate { name, axis });
+            self.count_items(list.len())?;
             if !self.take(Symbol::Comma) {
                 break;
             }
@@ -590,6 +630,8 @@ impl<'t> Parser<'t> {
                     .at(operator)
                     .with_help("compare twice and join: `(a < b) & (b < c)`");
                 self.report(diagnostic);
+                left.kind = ExprKind::Wrong;
+                continue;
             }
             let span = Span::new(left.span.start, right.span.end);
             left = match left.kind {

@@ -54,9 +54,6 @@ macro_rules! symbols {
         }
 
         impl Symbol {
-            /// Every symbol; longer ones before their prefixes.
-            pub(crate) const ALL: &'static [Symbol] = &[$(Symbol::$name),*];
-
             /// How it is written.
             pub(crate) const fn text(self) -> &'static str {
                 match self {
@@ -72,6 +69,47 @@ symbols! {
     OpenParen "(", CloseParen ")", OpenBracket "[", CloseBracket "]", OpenBrace "{", CloseBrace "}",
     Comma ",", Semicolon ";", Colon ":", Equal "=", Plus "+", Minus "-", Star "*", Slash "/", Percent "%",
     And "&", Or "|", Xor "^", Not "!", Tilde "~", Lt "<", Gt ">", Hash "#",
+}
+
+impl Symbol {
+    /// The symbol that begins with these bytes; the longer of two.
+    pub(crate) fn of(first: u8, second: Option<u8>) -> Option<Symbol> {
+        Some(match (first, second) {
+            (b'<', Some(b'<')) => Symbol::Shl,
+            (b'>', Some(b'>')) => Symbol::Shr,
+            (b'<', Some(b'=')) => Symbol::Le,
+            (b'>', Some(b'=')) => Symbol::Ge,
+            (b'=', Some(b'=')) => Symbol::EqEq,
+            (b'!', Some(b'=')) => Symbol::Ne,
+            (b'&', Some(b'&')) => Symbol::AndAnd,
+            (b'|', Some(b'|')) => Symbol::OrOr,
+            (b'.', Some(b'.')) => Symbol::DotDot,
+            (b'(', _) => Symbol::OpenParen,
+            (b')', _) => Symbol::CloseParen,
+            (b'[', _) => Symbol::OpenBracket,
+            (b']', _) => Symbol::CloseBracket,
+            (b'{', _) => Symbol::OpenBrace,
+            (b'}', _) => Symbol::CloseBrace,
+            (b',', _) => Symbol::Comma,
+            (b';', _) => Symbol::Semicolon,
+            (b':', _) => Symbol::Colon,
+            (b'=', _) => Symbol::Equal,
+            (b'+', _) => Symbol::Plus,
+            (b'-', _) => Symbol::Minus,
+            (b'*', _) => Symbol::Star,
+            (b'/', _) => Symbol::Slash,
+            (b'%', _) => Symbol::Percent,
+            (b'&', _) => Symbol::And,
+            (b'|', _) => Symbol::Or,
+            (b'^', _) => Symbol::Xor,
+            (b'!', _) => Symbol::Not,
+            (b'~', _) => Symbol::Tilde,
+            (b'<', _) => Symbol::Lt,
+            (b'>', _) => Symbol::Gt,
+            (b'#', _) => Symbol::Hash,
+            _ => return None,
+        })
+    }
 }
 
 /// One word of the text.

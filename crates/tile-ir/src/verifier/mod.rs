@@ -36,12 +36,12 @@ use hashbrown::HashMap;
 pub use rule::Rule;
 pub(crate) use typing::infer;
 
-use crate::MAX_RANK;
 use crate::access;
 use crate::kernel::{Kernel, ParamKind};
 use crate::keys::{Op, Region, Value};
 use crate::ops::{Effect, OpKind};
 use crate::text::is_name;
+use crate::{MAX_MISTAKES, MAX_RANK};
 
 /// Everything wrong with a kernel, in order of place. Values marked in `poisoned` (by index; a short list stands for
 /// `false`) were reported before: nothing is said about operations that use them.
@@ -67,7 +67,7 @@ pub(crate) fn violations(kernel: &Kernel, poisoned: &[bool]) -> Diagnostics {
     } = checker;
     access::check_independence(kernel, &suspect, &mut found);
     found.sort_by_place();
-    found
+    found.into_iter().take(MAX_MISTAKES).collect()
 }
 
 /// Where a region stands, as far as effects are concerned.
@@ -92,6 +92,13 @@ struct Checker<'k> {
 }
 
 impl Checker<'_> {
+    /// Adds a diagnostic, up to the number that anybody reads.
+    fn say(&mut self, diagnostic: Diagnostic) {
+        if self.found.len() < MAX_MISTAKES {
+            self.found.push(diagnostic);
+        }
+    }
+
     fn names(&mut self) {
         let kernel = self.kernel;
         let axes = kernel.axes().map(|axis| {
@@ -121,7 +128,7 @@ impl Checker<'_> {
                     .with_label("defined again")
                     .with_secondary(place, "first defined here")
                     .with_help("give one of them another name");
-                self.found.push(diagnostic);
+                self.say(diagnostic);
             }
         }
     }
@@ -142,14 +149,14 @@ impl Checker<'_> {
             } else {
                 continue;
             };
-            self.found.push(diagnostic.at(data.location));
+            self.say(diagnostic.at(data.location));
         }
     }
 
     fn params(&mut self) {
         for param in self.kernel.params() {
             let data = self.kernel.param(param);
-            let mut say = |diagnostic: Diagnostic| self.found.push(diagnostic.at(data.location));
+            let mut say = |diagnostic: Diagnostic| self.say(diagnostic.at(data.location));
             match &data.kind {
                 ParamKind::Scalar(element) => {
                     if element.storage_only() {
@@ -265,7 +272,7 @@ impl Checker<'_> {
                 diagnostic
                     .secondary
                     .retain(|(place, _)| *place != data.location);
-                self.found.push(diagnostic.at(data.location));
+                self.say(diagnostic.at(data.location));
             }
             if !wrong
                 && !types
@@ -323,7 +330,7 @@ impl Checker<'_> {
             (_, Effect::Pure | Effect::Nested, Place::Program | Place::Loop | Place::Pure) => None,
         };
         if let Some(diagnostic) = diagnostic {
-            self.found.push(diagnostic.at(self.kernel.op(op).location));
+            self.say(diagnostic.at(self.kernel.op(op).location));
         }
     }
 }

@@ -123,6 +123,8 @@ impl Typing<'_> {
                         .says(message)
                         .with_help(format!("convert the operand: `{function}(f32(x))`"))
                 }
+                UnaryOp::Neg => self.wrong_element("-", ty.element, |element| op.accepts(element)),
+                UnaryOp::Not => self.wrong_element("!", ty.element, |element| op.accepts(element)),
                 _ => self.wrong_element(op.name(), ty.element, |element| op.accepts(element)),
             };
             self.say(diagnostic);
