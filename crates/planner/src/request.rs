@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use fusion_legality::{Admission, Outcome, Subject};
-use simd_mapping::{Distribution, Plan, local_axis};
+use simd_mapping::{Distribution, Plan, Reload, local_axis};
+use tile_ir::{Kernel, OpKind, UnaryOp};
 use xir::Lanes;
 
 use crate::pins::{PinError, Pins};
@@ -94,6 +95,7 @@ pub fn plan_for(admission: &Admission, request: &Request) -> Result<Plan, PinErr
     let width = match (pins.width, pins.local) {
         (Some(width), _) => width,
         (None, Some(local)) => Lanes::new(local).unwrap_or(DEFAULT_WIDTH),
+        (None, None) if calls_functions(kernel) => FUNCTION_WIDTH,
         (None, None) => DEFAULT_WIDTH,
     };
     let distribution = match pins.local {
@@ -119,7 +121,8 @@ pub fn plan_for(admission: &Admission, request: &Request) -> Result<Plan, PinErr
     plan.partials = pins.partials.unwrap_or(plan.partials);
     plan.unroll = pins.unroll.unwrap_or(plan.unroll);
     plan.full_packets = pins.full.unwrap_or(plan.full_packets);
-    plan.reload = pins.reload.unwrap_or(plan.reload);
+    // Evidence: docs/decisions/guarded-reload.md.
+    plan.reload = pins.reload.unwrap_or(Reload::Guarded);
     plan.grain = pins.grain.unwrap_or(plan.grain);
     for candidate in admission.candidates() {
         let rule = match candidate.subject {
@@ -132,6 +135,19 @@ pub fn plan_for(admission: &Admission, request: &Request) -> Result<Plan, PinErr
     }
     Ok(plan)
 }
+
+/// Whether elements go through an elementary function: a long chain of dependent operations.
+fn calls_functions(kernel: &Kernel) -> bool {
+    kernel
+        .ops()
+        .any(|op| matches!(kernel.op(op).kind, OpKind::Unary(UnaryOp::Math(_), _)))
+}
+
+/// Four registers of four f32 lanes: the chains of a function run side by side and hide each other's latency.
+const FUNCTION_WIDTH: Lanes = match Lanes::new(16) {
+    Some(lanes) => lanes,
+    None => unreachable!(),
+};
 
 /// Two registers of four f32 lanes: enough independent work for one row, and short rows still fill half of it.
 const DEFAULT_WIDTH: Lanes = match Lanes::new(8) {

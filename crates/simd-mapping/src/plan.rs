@@ -83,7 +83,10 @@ impl Plan {
     /// A plan of the given width and distribution, nothing fused, one task.
     pub fn new(lanes: Lanes, distribution: Distribution) -> Plan {
         let (partials, unroll) = match distribution {
-            Distribution::PacketLocal => ((32 / lanes.get()).clamp(1, 16), 4),
+            Distribution::PacketLocal => (
+                (32 / lanes.get()).clamp(1, 16),
+                (32 / lanes.get()).clamp(1, 4),
+            ),
             Distribution::WholeProgram => (4, 2),
         };
         Plan {
