@@ -6,6 +6,11 @@
 use std::io;
 use std::ptr::NonNull;
 
+use numerics::ElementType;
+
+use crate::error::ViewError;
+use crate::view::View;
+
 /// Which end of the buffer touches a forbidden page; both are near one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -18,6 +23,21 @@ pub enum Side {
 impl Side {
     /// Both.
     pub const ALL: [Side; 2] = [Side::Start, Side::End];
+}
+
+/// Where a view lies in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'p> {
+    /// The byte of the first coordinate.
+    pub origin: usize,
+    /// The element type.
+    pub element: ElementType,
+    /// One extent a dimension.
+    pub shape: &'p [usize],
+    /// One stride a dimension, in elements.
+    pub strides: &'p [i64],
+    /// Whether it may be written.
+    pub mutable: bool,
 }
 
 /// Bytes with forbidden pages before and after.
@@ -105,6 +125,39 @@ impl Guarded {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `len` writable bytes that this value owns.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
+    /// Views of these bytes, which may overlap one another: what tests of aliasing bind.
+    ///
+    /// The views belong to one call. `bind` holds the views of a call against each other, which borrows of overlapping
+    /// memory can't do.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Outside`] if a coordinate has no element in the buffer.
+    pub fn views(&mut self, placements: &[Placement<'_>]) -> Result<Vec<View<'_>>, ViewError> {
+        let mut views = Vec::with_capacity(placements.len());
+        for place in placements {
+            let Placement {
+                origin,
+                element,
+                shape,
+                strides,
+                mutable,
+            } = *place;
+            View::strided_bytes(self.bytes(), origin, element, shape, strides)?;
+            let data = self.start.as_ptr().wrapping_add(origin);
+            // SAFETY: every element lies in the buffer, which is borrowed exclusively as long as the views live and is
+            // touched by launches only; the views of one launch are checked against each other when they are bound.
+            views.push(unsafe {
+                if mutable {
+                    View::from_raw_mut(data, element, shape, strides)?
+                } else {
+                    View::from_raw(data, element, shape, strides)?
+                }
+            });
+        }
+        Ok(views)
     }
 
     /// Their address.
