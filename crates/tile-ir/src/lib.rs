@@ -83,8 +83,12 @@ pub mod affine;
 pub mod builder;
 mod canonical;
 mod closed_form;
+#[cfg(any(test, feature = "generate"))]
+pub mod generate;
 mod kernel;
 mod keys;
+#[cfg(test)]
+mod laws;
 mod ops;
 mod specialize;
 mod text;
