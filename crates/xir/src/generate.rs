@@ -11,6 +11,7 @@
 //! i32.
 
 mod draw;
+mod elementwise;
 mod random;
 
 use draw::Draw;
