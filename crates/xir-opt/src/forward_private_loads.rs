@@ -5,12 +5,21 @@
 //! store or load is known is that value, and a store that is overwritten before any read is no store. Slots are the same
 //! when index and offset are; constants are told apart by number, anything else may be the same slot.
 //!
+//! A loop needs its registers, so what is known before it is forgotten after it, but for arrays so small that they may
+//! live in registers altogether.
+//!
 //! Keeps: results, effects and their order, bit for bit. Breaks: values live longer.
 
 use xir::{Array, Op, OpKind, Program, Region, Value};
 
 use crate::effects::{Effects, Summary};
 use crate::rewrite::{Cursor, Fate, Rewrite, rewrite};
+
+/// An array of at most this many bytes may live in registers across a loop: four of 16 bytes, a quarter of what x86-64 has.
+const REGISTER_BYTES: u64 = 64;
+
+/// How many slots are remembered at once: the latest. More would make the pass quadratic, and live in no register.
+const MOST_SLOTS: usize = 64;
 
 /// Forwards in every function.
 pub fn forward_private_loads(program: &mut Program) {
@@ -113,7 +122,7 @@ impl Rewrite for ForwardPrivateLoads {
                 }
                 self.unread.retain(|(other, _)| slot.apart(*other));
                 let result = cursor.program.op(op).results[0];
-                self.known.push((slot, result));
+                push_latest(&mut self.known, (slot, result));
             }
             OpKind::PrivateStore {
                 array,
@@ -149,12 +158,23 @@ impl Rewrite for ForwardPrivateLoads {
         }
     }
 
-    fn leave(&mut self, _cursor: &Cursor<'_>, _owner: Op, region: Region) {
+    fn leave(&mut self, cursor: &Cursor<'_>, owner: Op, region: Region) {
         self.known = self.outer_known.pop().unwrap_or_default();
         self.unread = self.outer_unread.pop().unwrap_or_default();
         let effects = self.summary.region(region).clone();
         self.after(&effects);
+        if let OpKind::Loop { .. } = cursor.program.op(owner).kind {
+            let small = |array| cursor.program.array_bytes(array) <= REGISTER_BYTES;
+            self.known.retain(|(slot, _)| small(slot.array));
+        }
     }
+}
+
+fn push_latest<T>(list: &mut Vec<T>, item: T) {
+    if list.len() >= MOST_SLOTS {
+        list.remove(0);
+    }
+    list.push(item);
 }
 
 fn slot_of(cursor: &Cursor<'_>, array: Array, slot: Value, offset: u32) -> Slot {

@@ -2,7 +2,8 @@
 //!
 //! Pure operations are shared wherever the first one is visible: constants, record words, addresses, math. A load is
 //! shared with an earlier one of the same bytes while nothing that may write lies between, in program order; a store through
-//! any address may alias, so it ends the sharing of all loads that don't claim to be invariant.
+//! any address may alias, so it ends the sharing of all loads that don't claim to be invariant. A loop between two loads
+//! ends their sharing as well: the loop needs the registers, and what would be spilled can as well be loaded again.
 //!
 //! Keeps: results, effects and their order, bit for bit; no load moves. Breaks: values live longer.
 
@@ -22,10 +23,18 @@ pub fn share_common_values(program: &mut Program) {
         table: HashTable::with_capacity(program.op_count()),
         added: Vec::new(),
         marks: Vec::new(),
-        epoch: 0,
-        array_epochs: vec![0; program.arrays().len()],
+        writes: 0,
+        array_writes: vec![0; program.arrays().len()],
+        loops: 0,
     };
     rewrite(program, &mut pass);
+}
+
+/// When an operation was carried out: the writes before it that matter, and the loops. Pure operations know no time.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Epoch {
+    writes: u32,
+    loops: u32,
 }
 
 /// An operation that may be shared while its epoch lasts.
@@ -33,7 +42,7 @@ pub fn share_common_values(program: &mut Program) {
 struct Known {
     op: Op,
     hash: u64,
-    epoch: u32,
+    epoch: Epoch,
 }
 
 struct ShareCommonValues {
@@ -42,53 +51,55 @@ struct ShareCommonValues {
     /// What was added, innermost region last, to be forgotten when its region ends.
     added: Vec<Known>,
     marks: Vec<usize>,
-    /// Counts writes of memory; a load is known in the epoch it was made in.
-    epoch: u32,
+    /// Counts writes of memory.
+    writes: u32,
     /// The same for each private array.
-    array_epochs: Vec<u32>,
+    array_writes: Vec<u32>,
+    /// Counts loops that ended.
+    loops: u32,
 }
 
 impl ShareCommonValues {
-    fn writes(&mut self, effects: &Effects) {
-        self.epoch += u32::from(effects.writes);
+    fn after(&mut self, effects: &Effects) {
+        self.writes += u32::from(effects.writes);
         for array in &effects.private_writes {
-            self.array_epochs[array.index()] += 1;
+            self.array_writes[array.index()] += 1;
         }
     }
 
     /// The epoch in which the operation means the same; `None` if it can't be shared.
-    fn epoch_of(&mut self, kind: &OpKind, program: &Program) -> Option<u32> {
+    fn epoch_of(&mut self, kind: &OpKind, program: &Program) -> Option<Epoch> {
+        let loops = self.loops;
         match kind.effect() {
-            Effect::Pure => Some(0),
-            Effect::Read => match kind {
-                OpKind::Load {
-                    invariant: true, ..
-                } => Some(0),
-                _ => Some(self.epoch),
-            },
-            Effect::PrivateRead(array) => Some(self.array_epochs[array.index()]),
+            Effect::Pure => Some(Epoch::default()),
+            Effect::Read => {
+                let moves = matches!(
+                    kind,
+                    OpKind::Load {
+                        invariant: true,
+                        ..
+                    }
+                );
+                let writes = if moves { 0 } else { self.writes };
+                Some(Epoch { writes, loops })
+            }
+            Effect::PrivateRead(array) => {
+                let writes = self.array_writes[array.index()];
+                Some(Epoch { writes, loops })
+            }
             Effect::PrivateWrite(array) => {
-                self.array_epochs[array.index()] += 1;
-                let addressed = self.summary.addressed().binary_search(&array).is_ok();
-                self.epoch += u32::from(addressed);
+                self.array_writes[array.index()] += 1;
                 None
             }
-            Effect::Write => {
-                self.epoch += 1;
-                for array in self.summary.addressed() {
-                    self.array_epochs[array.index()] += 1;
-                }
-                None
-            }
-            Effect::Unknown => {
-                self.epoch += 1;
+            Effect::Write | Effect::Unknown => {
+                self.writes += 1;
                 None
             }
             Effect::Nested => {
                 // The regions of loops and ifs are walked; a called function is not.
                 if let OpKind::Call { function, .. } = kind {
                     let effects = self.summary.function(program, *function).clone();
-                    self.writes(&effects);
+                    self.after(&effects);
                 }
                 None
             }
@@ -128,11 +139,14 @@ impl Rewrite for ShareCommonValues {
         // An iteration begins after the writes of the one before.
         if let OpKind::Loop { .. } = cursor.program.op(owner).kind {
             let effects = self.summary.region(region).clone();
-            self.writes(&effects);
+            self.after(&effects);
         }
     }
 
-    fn leave(&mut self, _cursor: &Cursor<'_>, _owner: Op, region: Region) {
+    fn leave(&mut self, cursor: &Cursor<'_>, owner: Op, region: Region) {
+        if let OpKind::Loop { .. } = cursor.program.op(owner).kind {
+            self.loops += 1;
+        }
         let mark = self.marks.pop().unwrap_or(0);
         for known in self.added.drain(mark..) {
             if let Ok(entry) = self
@@ -143,7 +157,7 @@ impl Rewrite for ShareCommonValues {
             }
         }
         let effects = self.summary.region(region).clone();
-        self.writes(&effects);
+        self.after(&effects);
     }
 }
 

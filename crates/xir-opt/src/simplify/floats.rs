@@ -51,6 +51,11 @@ pub(super) fn binary(cursor: &mut Cursor<'_>, op: BinaryOp, a: Value, b: Value) 
         }
         // same-operands: min(x, x) = x, copysign(x, x) = x.
         BinaryOp::Min | BinaryOp::Max | BinaryOp::CopySign if a == b => Some(Equal::Value(a)),
+        // greatest-least: max(x, -inf) = x, min(x, inf) = x; a NaN stays one.
+        BinaryOp::Max if is(right, f64::NEG_INFINITY) => Some(Equal::Value(a)),
+        BinaryOp::Max if is(left, f64::NEG_INFINITY) => Some(Equal::Value(b)),
+        BinaryOp::Min if is(right, f64::INFINITY) => Some(Equal::Value(a)),
+        BinaryOp::Min if is(left, f64::INFINITY) => Some(Equal::Value(b)),
         // add-negated: x + -y = x - y, x - -y = x + y.
         BinaryOp::Add | BinaryOp::Sub => {
             let other = if op == BinaryOp::Add {
