@@ -102,7 +102,7 @@ fn every_construct_is_that_of_its_text() {
         let positive = hs.greater(0.0) & !xs.less_equal(total);
         let chosen = positive.select(grown, -xs).fma(product, 1.0);
         p.store(y, [at(i), all()], chosen);
-        let position = (p.iota(m) + p.extent(m)) % 5 << 1;
+        let position = ((p.iota(m) + p.extent(m)) % 5) << 1;
         p.store(d, [at(i)], position.sum().cast(F64) * p.f64(0.1));
         p.store(flags, [at(i)], true);
         let _ = last.broadcast([m]).exp().copysign(xs);

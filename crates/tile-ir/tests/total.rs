@@ -273,7 +273,10 @@ fn mutated_texts_never_break_the_reader() {
                 0 => text.insert_str(start, words[random.below(words.len())]),
                 1 if end - start < 40 => text.replace_range(start..end, ""),
                 1 => {}
-                2 => text.replace_range(start..start, &text[start..end].to_owned()),
+                2 => {
+                    let piece = text[start..end].to_owned();
+                    text.insert_str(start, &piece);
+                }
                 _ => text.truncate(end),
             }
         }

@@ -9,7 +9,6 @@
 
 mod elaborate;
 mod format;
-mod functions;
 mod lexer;
 mod mistake;
 mod nearest;

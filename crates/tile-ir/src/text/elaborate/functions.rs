@@ -3,9 +3,10 @@
 use diagnostics::Span;
 use numerics::ElementType;
 
-use super::elaborate::Elaborator;
-use super::mistake::Mistake;
-use super::syntax::{Argument, DimSyntax, Expr, ExprKind, Name};
+use super::super::mistake::Mistake;
+use super::super::nearest::nearest;
+use super::super::syntax::{Argument, DimSyntax, Expr, ExprKind, Infix, Name};
+use super::Elaborator;
 use crate::kernel::Dim;
 use crate::keys::Value;
 use crate::ops::{BinaryOp, OpKind, Policy, ReduceOp, UnaryOp};
@@ -110,8 +111,75 @@ impl Function {
 }
 
 impl<'t> Elaborator<'t> {
+    pub(super) fn call(&mut self, name: Name<'t>, arguments: &[Argument<'t>], span: Span) -> Value {
+        let Some(function) = Function::named(name.text) else {
+            let mut diagnostic = Mistake::UnknownFunction
+                .says(format!("no function is called `{}`", name.text))
+                .at(name.span);
+            if let Some(close) = nearest(name.text, Function::names().into_iter()) {
+                diagnostic = diagnostic.with_help(format!("did you mean `{close}`?"));
+            } else if self.names.contains_key(name.text) {
+                diagnostic =
+                    diagnostic.with_help(format!("to index a tile write `{}[...]`", name.text));
+            }
+            self.report(diagnostic);
+            for argument in arguments {
+                if let Argument::Value(expr) = argument {
+                    self.value(expr);
+                }
+            }
+            return self.poison();
+        };
+        self.apply(function, name, arguments, span)
+    }
+
+    /// `a * b + c` as one operation with one rounding.
+    fn contract(&mut self, expr: &Expr<'t>, span: Span) -> Value {
+        let wrong = |e: &mut Self| {
+            let diagnostic = Mistake::WrongArguments
+                .says("`contract` takes the sum or difference of a product and a term")
+                .at(expr.span)
+                .with_help(
+                    "write `contract(a * b + c)`, `contract(a * b - c)` or `contract(c - a * b)`",
+                );
+            e.report(diagnostic);
+            e.poison()
+        };
+        let ExprKind::Run { first, rest } = &expr.kind else {
+            return wrong(self);
+        };
+        let [(Infix::Binary(sign @ (BinaryOp::Add | BinaryOp::Sub)), second)] = &rest[..] else {
+            return wrong(self);
+        };
+        fn product<'e, 't>(expr: &'e Expr<'t>) -> Option<(&'e Expr<'t>, &'e Expr<'t>)> {
+            match &expr.kind {
+                ExprKind::Run { first, rest } => match &rest[..] {
+                    [(Infix::Binary(BinaryOp::Mul), second)] => Some((first, second)),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        let minus = *sign == BinaryOp::Sub;
+        let ((a, b), c, product_first) = match (product(first), product(second)) {
+            (Some(product), _) => (product, second, true),
+            (None, Some(product)) => (product, &**first, false),
+            (None, None) => return wrong(self),
+        };
+        let values = [self.value(a), self.value(b), self.value(c)];
+        self.adopt_all(&[a, b, c], &values);
+        let [mut a, b, mut c] = values;
+        // Negation is exact, so the one rounding stays the one of the written formula.
+        if minus && product_first {
+            c = self.make(OpKind::Unary(UnaryOp::Neg, c), span);
+        } else if minus {
+            a = self.make(OpKind::Unary(UnaryOp::Neg, a), span);
+        }
+        self.make(OpKind::Fma(a, b, c), span)
+    }
+
     /// A call of a known function.
-    pub(super) fn apply(
+    fn apply(
         &mut self,
         function: Function,
         name: Name<'t>,
