@@ -5,6 +5,7 @@
 
 mod layers;
 mod licences;
+mod papers;
 mod steps;
 mod tidy;
 mod ulp;
@@ -23,6 +24,7 @@ usage: cargo xtask COMMAND
   ci                everything a change must pass, a summary at the end
   layers            hold every manifest against the floors of docs/design.md
   tidy              hold every file against the house rules
+  papers            hold every page's links and kernels against the workspace
   licences          hold every dependency's licence against deny.toml
   bless [ARGS]      rewrite the expectations of the corpus; review the change as text
   bench [ARGS]      run the benchmarks in release mode
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         "ci" => ci(&mut run, &workspace),
         "layers" => run.check("layers", || layers::check(&workspace)),
         "tidy" => run.check("tidy", || tidy::check(&workspace)),
+        "papers" => run.check("papers", || papers::check(&workspace)),
         "licences" => run.check("licences", || licences::check(&workspace)),
         "bless" => bless(&mut run, &rest),
         "bench" => {
@@ -108,6 +111,7 @@ fn ci(run: &mut Run, workspace: &Workspace) {
     run.command("fmt", &cargo(&["fmt", "--all", "--check"]));
     run.check("layers", || layers::check(workspace));
     run.check("tidy", || tidy::check(workspace));
+    run.check("papers", || papers::check(workspace));
     run.check("licences", || licences::check(workspace));
     let everything = ["--locked", "--workspace", "--all-targets"];
     let clippy = [

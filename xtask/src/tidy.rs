@@ -88,6 +88,15 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>, String> {
     Ok(findings)
 }
 
+/// The Markdown files below `root`, relative to it and in order.
+pub(crate) fn markdown_files(root: &Path) -> Result<Vec<String>, String> {
+    let mut files = Vec::new();
+    collect(root, root, &mut files)?;
+    files.retain(|path| path.ends_with(".md"));
+    files.sort();
+    Ok(files)
+}
+
 fn collect(root: &Path, directory: &Path, files: &mut Vec<String>) -> Result<(), String> {
     let entries =
         fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;

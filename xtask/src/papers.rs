@@ -1,0 +1,112 @@
+//! The Markdown pages, held against the house they describe.
+//!
+//! A page rots quietly: a link loses its target, an example its syntax. So each relative link must lead to a file, and
+//! each fenced block that begins with `kernel` must be a kernel that parses and verifies.
+
+use std::fs;
+use std::path::Path;
+
+use crate::tidy::markdown_files;
+use crate::workspace::Workspace;
+
+/// Every page of the workspace.
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let mut findings = Vec::new();
+    for path in markdown_files(&workspace.root)? {
+        let file = workspace.root.join(&path);
+        let text = fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
+        let directory = file.parent().unwrap_or(&workspace.root);
+        findings.extend(broken_links(&path, &text, |target| {
+            directory.join(target).exists()
+        }));
+        findings.extend(broken_kernels(&path, &text));
+    }
+    Ok(findings)
+}
+
+fn broken_links(path: &str, text: &str, exists: impl Fn(&Path) -> bool) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut fenced = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        if fenced {
+            continue;
+        }
+        for rest in line.split("](").skip(1) {
+            let target = rest.split(')').next().unwrap_or("");
+            let file = target.split('#').next().unwrap_or("");
+            let elsewhere = target.contains("://") || target.starts_with("mailto:");
+            if !elsewhere && !file.is_empty() && !exists(Path::new(file)) {
+                findings.push(format!(
+                    "{path}:{}: the link to {target} leads nowhere",
+                    index + 1
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn broken_kernels(path: &str, text: &str) -> Vec<String> {
+    fenced_blocks(text)
+        .into_iter()
+        .filter(|(_, block)| block.starts_with("kernel "))
+        .filter_map(|(line, block)| {
+            let found = tile_ir::parse_verified(&block).err()?;
+            Some(format!(
+                "{path}:{line}: the kernel is refused:\n{}",
+                found.to_string().trim_end()
+            ))
+        })
+        .collect()
+}
+
+/// The contents of fenced blocks, each with the line its contents begin on.
+fn fenced_blocks(text: &str) -> Vec<(usize, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (index, line) in text.lines().enumerate() {
+        match (&mut open, line.trim_start().starts_with("```")) {
+            (None, true) => open = Some((index + 2, String::new())),
+            (Some(_), true) => blocks.extend(open.take()),
+            (Some((_, block)), false) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            (None, false) => {}
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused() {
+        let text = "[a](docs/a.md#part), [b](b.md)\n[web](https://example.org) [here](#part)\n```\n[c](c.md)\n```\n";
+        let findings = broken_links("README.md", text, |target| target == Path::new("docs/a.md"));
+        assert_eq!(findings, ["README.md:1: the link to b.md leads nowhere"]);
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_parse_is_refused() {
+        let good = "kernel copy(x: view f32[row], y: mut view f32[row]) {\n  parallel r: row { store y[r] = load x[r] }\n}\n";
+        let page = |kernel: &str| format!("Text.\n\n```text\n{kernel}```\n");
+        assert_eq!(broken_kernels("README.md", &page(good)), [""; 0]);
+        let findings = broken_kernels("README.md", &page(&good.replace("load x", "load z")));
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(
+            findings[0].starts_with("README.md:4: the kernel is refused"),
+            "{findings:?}"
+        );
+        assert_eq!(
+            broken_kernels("README.md", &page("kernel of truth\n")).len(),
+            1
+        );
+        assert_eq!(broken_kernels("README.md", &page("cargo test\n")), [""; 0]);
+    }
+}
