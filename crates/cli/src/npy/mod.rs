@@ -12,3 +12,6 @@ mod write;
 
 pub(crate) use read::{NpyError, read};
 pub(crate) use write::{can_hold, write};
+
+#[cfg(test)]
+mod tests;

@@ -139,3 +139,6 @@ fn no_such_tensor(header: &Header, name: &str) -> SafetensorsError {
             .collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;
