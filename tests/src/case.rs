@@ -69,9 +69,6 @@ struct Said {
 /// Bytes beside a view in its buffer: a pattern no result has by chance.
 const CANARY: u8 = 0xa5;
 
-/// Elements of canary after the last element of a view.
-const MARGIN: usize = 3;
-
 impl RunCase {
     /// Reads a case.
     ///
@@ -312,13 +309,13 @@ impl Reader<'_> {
                 if span.element.size() != view.element.size() {
                     return Err("views that share a buffer have elements of one size".to_owned());
                 }
-                span.elements = span.elements.max(reach + MARGIN);
+                span.elements = span.elements.max(reach);
             }
             None => {
                 place.buffer = spans.len();
                 spans.push(Span {
                     element: view.element,
-                    elements: reach + MARGIN,
+                    elements: reach,
                 });
             }
         }

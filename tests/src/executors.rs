@@ -6,12 +6,15 @@
 use fusion_legality::{Candidate, Later};
 use numerics::{ElementType, Scalar, TreeShape};
 use reference::{Fusion, Memory, Options, Traversal, compare, interpret, oracle};
+use runtime::guarded::Side;
+use simd_mapping::{Distribution, Plan};
 use tile_ir::Value;
-use xir::Program;
+use xir::{Lanes, Program};
 
 use crate::case::{FusionCase, RunCase, contents};
 use crate::corpus::Case;
 use crate::lowered::interpret_lowered;
+use crate::native::{self, Stopped};
 use crate::plans::{admitted, plans, realized};
 
 /// Elements that are written out one by one; of longer views the first eight and a hash.
@@ -19,6 +22,13 @@ const WRITTEN_OUT: usize = 64;
 
 /// Widths at which the program is run after every pass; at the others before and after all of them.
 const PASS_BY_PASS: [u32; 1] = [4];
+
+/// Bytes of memory beyond which a case is run in the interpreter of XIR after all passes only, at one width: interpreting
+/// costs a thousand times what generated code does.
+const LARGE: usize = 8 << 10;
+
+/// The width at which large cases are interpreted.
+const LARGE_WIDTH: u32 = 8;
 
 /// Runs a `run` case through every executor; gives what the kernel stored.
 ///
@@ -39,8 +49,11 @@ pub fn run_case(case: &Case) -> Result<Vec<String>, String> {
         check_fusion(&run, &memory, fusion)?;
     }
     check_admissions(&run, &memory)?;
-    if !run.interpreter_only && run.refusal.is_none() {
-        check_plans(&run)?;
+    if !run.interpreter_only {
+        match &run.refusal {
+            Some(text) => check_refusal(&run, text)?,
+            None => check_plans(&run)?,
+        }
     }
     Ok(stored(&run, &memory))
 }
@@ -68,8 +81,27 @@ fn check_admissions(run: &RunCase, expected: &Memory) -> Result<(), String> {
     Ok(())
 }
 
-/// Every plan: the lowered program after each pass.
+/// The arguments are refused with a message that holds `text`.
+fn check_refusal(run: &RunCase, text: &str) -> Result<(), String> {
+    let plan = Plan::new(Lanes::ALL[1], Distribution::PacketLocal);
+    let realization = realized(&run.kernel, &plan)?.ok_or("the plan fits every kernel")?;
+    let mut program = lowering::lower(&realization);
+    xir_opt::optimise(&mut program, None);
+    let program = xir::verify(program).map_err(|rejected| rejected.to_string())?;
+    let code = native::compile(&program).map_err(|stopped| stopped.to_string())?;
+    match native::run(run, &code, &run.kernel, Side::End) {
+        Err(Stopped::Refused(message)) if message.contains(text) => Ok(()),
+        Err(stopped) => Err(format!("`{text}` is not what is said: {stopped}")),
+        Ok(_) => Err("the launch accepts what it should refuse".to_owned()),
+    }
+}
+
+/// Every plan: the lowered program after each pass, and generated code at both ends of its pages.
 fn check_plans(run: &RunCase) -> Result<(), String> {
+    let large = (0..run.memory.len())
+        .map(|buffer| run.memory.bytes(buffer).len())
+        .sum::<usize>()
+        > LARGE;
     for plan in plans(&run.kernel) {
         let Some(realization) = realized(&run.kernel, &plan)? else {
             continue;
@@ -85,9 +117,13 @@ fn check_plans(run: &RunCase) -> Result<(), String> {
             .map_err(|error| error.to_string())?;
         let differs =
             |executor: &str, difference: String| format!("plan {plan}: {executor}: {difference}");
-        let mut programs = vec![("lowered XIR".to_owned(), lowering::lower(&realization))];
-        let mut optimised = programs[0].1.clone();
-        if PASS_BY_PASS.contains(&plan.lanes.get()) {
+        let lowered = lowering::lower(&realization);
+        let mut optimised = lowered.clone();
+        let mut programs = Vec::new();
+        if large {
+            xir_opt::optimise(&mut optimised, None);
+        } else if PASS_BY_PASS.contains(&plan.lanes.get()) {
+            programs.push(("lowered XIR".to_owned(), lowered));
             let mut trace = |pass: &str, program: &Program| {
                 if programs.last().is_none_or(|(_, before)| before != program) {
                     let name = format!("XIR after pass {}, {pass}", programs.len());
@@ -96,13 +132,25 @@ fn check_plans(run: &RunCase) -> Result<(), String> {
             };
             xir_opt::optimise(&mut optimised, Some(&mut trace));
         } else {
+            programs.push(("lowered XIR".to_owned(), lowered));
             xir_opt::optimise(&mut optimised, None);
         }
-        programs.push(("optimised XIR".to_owned(), optimised));
+        if !large || plan.lanes.get() == LARGE_WIDTH {
+            programs.push(("optimised XIR".to_owned(), optimised.clone()));
+        }
         for (executor, program) in programs {
             interpret_lowered(run, program)
                 .and_then(|found| same_memory(&run.elements, &expected, &found))
                 .map_err(|difference| differs(&executor, difference))?;
+        }
+        let program = xir::verify(optimised).map_err(|rejected| rejected.to_string())?;
+        let code =
+            native::compile(&program).map_err(|stopped| differs("backend", stopped.to_string()))?;
+        for side in Side::ALL {
+            native::run(run, &code, &run.kernel, side)
+                .map_err(|stopped| stopped.to_string())
+                .and_then(|found| same_memory(&run.elements, &expected, &found))
+                .map_err(|difference| differs("generated code", difference))?;
         }
     }
     Ok(())

@@ -9,4 +9,5 @@ pub mod corpus;
 pub mod executors;
 pub mod inputs;
 pub mod lowered;
+pub mod native;
 pub mod plans;
