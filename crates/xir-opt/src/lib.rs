@@ -10,6 +10,7 @@
 //! This crate knows no kernel, no machine and no plan: what a plan decided stands in the program (a function is inlined
 //! because its row says so).
 
+mod bound_integers;
 mod combine_masks;
 mod copy;
 mod drop_dead_code;
@@ -25,6 +26,7 @@ mod share_common_values;
 mod simplify;
 mod unroll_loops;
 
+pub use bound_integers::bound_integers;
 pub use combine_masks::combine_masks;
 pub use drop_dead_code::drop_dead_code;
 pub use fold_constants::fold_constants;

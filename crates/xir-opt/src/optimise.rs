@@ -3,8 +3,8 @@
 use xir::Program;
 
 use crate::{
-    combine_masks, drop_dead_code, fold_constants, forward_private_loads, hoist_invariants,
-    inline_calls, share_common_values, simplify, unroll_loops,
+    bound_integers, combine_masks, drop_dead_code, fold_constants, forward_private_loads,
+    hoist_invariants, inline_calls, share_common_values, simplify, unroll_loops,
 };
 
 /// A pass with the name it has in traces.
@@ -53,8 +53,14 @@ const DROP_DEAD_CODE: Pass = Pass {
     run: drop_dead_code,
 };
 
+const BOUND_INTEGERS: Pass = Pass {
+    name: "bound-integers",
+    run: bound_integers,
+};
+
 /// Every pass.
-pub const PASSES: [Pass; 9] = [
+pub const PASSES: [Pass; 10] = [
+    BOUND_INTEGERS,
     COMBINE_MASKS,
     DROP_DEAD_CODE,
     FOLD_CONSTANTS,
@@ -69,19 +75,21 @@ pub const PASSES: [Pass; 9] = [
 /// The order in which `optimise` runs them.
 ///
 /// Calls go first, since everything else looks at one function. Small programs are made before loops are unrolled, so that
-/// what is copied is small, and copies are then simplified with the counters they got. Hoisting comes late, when what can
+/// what is copied is small, and copies are then simplified with the counters they got. Masks are combined once bounds
+/// have decided what they can. Hoisting comes late, when what can
 /// stay in place has been folded away; what it brings side by side is shared once more.
-const RECIPE: [Pass; 15] = [
+const RECIPE: [Pass; 16] = [
     INLINE_CALLS,
     FOLD_CONSTANTS,
     SIMPLIFY,
     SHARE_COMMON_VALUES,
-    COMBINE_MASKS,
     DROP_DEAD_CODE,
     UNROLL_LOOPS,
     FOLD_CONSTANTS,
+    BOUND_INTEGERS,
     SIMPLIFY,
     SHARE_COMMON_VALUES,
+    COMBINE_MASKS,
     FORWARD_PRIVATE_LOADS,
     FOLD_CONSTANTS,
     HOIST_INVARIANTS,
