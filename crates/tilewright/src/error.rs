@@ -31,6 +31,14 @@ pub enum Error {
         /// The name asked for.
         axis: String,
     },
+    /// The extents of a launch make an i32 coordinate wrap, so programs might meet.
+    #[error(
+        "the extents of this launch make a coordinate of `{kernel}` leave i32; run it in smaller parts"
+    )]
+    CoordinatesWrap {
+        /// The kernel.
+        kernel: String,
+    },
     /// No such machine, or this one can't be compiled for.
     #[error(transparent)]
     Machine(#[from] machine::MachineError),

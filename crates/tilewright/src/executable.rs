@@ -22,6 +22,8 @@ pub struct Executable {
 struct Contents {
     translation: Translation,
     signature: Signature,
+    /// What a launch must keep so that no coordinate wraps.
+    conditions: Vec<tile_ir::WrapCondition>,
     code_bytes: usize,
     code: kernel_abi::Executable,
 }
@@ -50,6 +52,7 @@ pub fn compile_traced(
     let contents = Contents {
         translation,
         signature,
+        conditions: tile_ir::wrap_conditions(kernel),
         code_bytes: code.size(),
         code: cranelift_backend::load(&code)?,
     };
@@ -116,12 +119,24 @@ impl Executable {
                     .ok_or_else(|| Error::UnknownAxis { axis: name.clone() })
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        Ok(runtime::bind(
-            &self.contents.code,
-            &self.contents.signature,
-            arguments,
-            &extents,
-        )?)
+        let signature = &self.contents.signature;
+        let bound = runtime::bind(&self.contents.code, signature, arguments, &extents)?;
+        // Programs are proved apart for coordinates that don't wrap: the launch's extents have to keep that.
+        let extent = |axis: tile_ir::Axis| {
+            bound.record()[signature.layout.axis(axis.index()) as usize] as u32
+        };
+        if self
+            .contents
+            .conditions
+            .iter()
+            .all(|condition| condition.holds(extent))
+        {
+            Ok(bound)
+        } else {
+            Err(Error::CoordinatesWrap {
+                kernel: self.kernel().name.clone(),
+            })
+        }
     }
 
     /// Binds and launches once.

@@ -3,7 +3,7 @@
 use diagnostics::Location;
 use fusion_legality::{Admission, Candidate, Later, Outcome, Subject, admit};
 use planner::{Request, plan_for};
-use simd_mapping::{Realization, Target, account, private_bytes, realize};
+use simd_mapping::{Realization, Reload, Target, account, private_bytes, realize};
 use tile_ir::{Kernel, Op, OpKind, Verified};
 
 use crate::error::Error;
@@ -92,6 +92,8 @@ fn lay_out(
 ) -> Result<Realization, Error> {
     let admission: Admission = admit(kernel);
     let mut plan = plan_for(&admission, request)?;
+    // Fusion is held against what it replaces, the copy of a snapshot, not against a reload under a guard.
+    plan.reload = Reload::Never;
     plan.fused.clear();
     plan.fused.extend(subject);
     Ok(realize(admission, &plan)?)
