@@ -11,6 +11,8 @@ mod evaluate;
 mod lower;
 mod lowerer;
 mod reduce;
+mod reduce_over_packets;
+mod reduce_over_partials;
 mod traverse;
 
 pub use lower::{lower, record_layout};

@@ -12,13 +12,11 @@ use crate::evaluate::xir_binary;
 use crate::lowerer::Lowerer;
 
 /// The contributions, one a carry, of elements `base + add ..` of the sequence.
-type Contribution<'a, 'r> = dyn FnMut(&mut Lowerer<'r>, Option<Value>, i64) -> Vec<Value> + 'a;
-
-/// Above this many partials a lane's accumulators lie in memory, not in registers.
-const PARTIALS_IN_REGISTERS: u32 = 8;
+pub(crate) type Contribution<'a, 'r> =
+    dyn FnMut(&mut Lowerer<'r>, Option<Value>, i64) -> Vec<Value> + 'a;
 
 /// One element of accumulators per carry.
-type Carries = Vec<Value>;
+pub(crate) type Carries = Vec<Value>;
 
 impl<'r> Lowerer<'r> {
     /// Writes a reduction where it stands; gives one value a carry.
@@ -305,25 +303,36 @@ impl<'r> Lowerer<'r> {
             .store(Self::mem(elem), access, address, 0, mask, value);
     }
 
-    fn read_position(&mut self, array: xir::Array, elem: Elem, position: Coord) -> Value {
+    pub(crate) fn read_position(
+        &mut self,
+        array: xir::Array,
+        elem: Elem,
+        position: Coord,
+    ) -> Value {
         let (access, address, displacement) = self.position_operands(array, elem, position);
         let address = self.emit.add_i64(address, displacement);
         self.emit.load(Self::mem(elem), access, address, 0, None)
     }
 
-    fn combine(&mut self, ops: &[BinaryOp], a: &[Value], b: &[Value]) -> Carries {
+    pub(crate) fn combine(&mut self, ops: &[BinaryOp], a: &[Value], b: &[Value]) -> Carries {
         ops.iter()
             .zip(a.iter().zip(b))
             .map(|(&op, (&a, &b))| self.emit.binary(op, a, b))
             .collect()
     }
 
-    fn splat_all(&mut self, values: Carries) -> Carries {
+    pub(crate) fn splat_all(&mut self, values: Carries) -> Carries {
         values.into_iter().map(|v| self.emit.splat(v)).collect()
     }
 
     /// `combine(a, b)` in the first `live` lanes, `a` in the others.
-    fn combine_first(&mut self, ops: &[BinaryOp], a: &[Value], b: &[Value], live: u32) -> Carries {
+    pub(crate) fn combine_first(
+        &mut self,
+        ops: &[BinaryOp],
+        a: &[Value],
+        b: &[Value],
+        live: u32,
+    ) -> Carries {
         let both = self.combine(ops, a, b);
         if live == self.emit.lanes() {
             return both;
@@ -335,66 +344,11 @@ impl<'r> Lowerer<'r> {
             .collect()
     }
 
-    /// A sequence whose element `e` is lane `e % lanes` of packet `e / lanes`.
-    fn over_packets(
-        &mut self,
-        op: Op,
-        scratch: u32,
-        count: u32,
-        shape: TreeShape,
-        ops: &[BinaryOp],
-        packet: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        let lanes = self.emit.lanes();
-        match shape.block() {
-            Some(block) if count > block => {
-                let blocks = count.div_ceil(block);
-                let whole = count / block;
-                let slots = i64::from(block / lanes);
-                let mut arrays = Vec::new();
-                self.repeat(0, i64::from(whole), 1, Vec::new(), &mut |this, b, _| {
-                    let first = this.emit.mul_i64(b, slots);
-                    let total = this.packets_of_block(block, Some(first), 0, shape, ops, packet);
-                    this.save_block(op, scratch, blocks, &mut arrays, Some(b), 0, total);
-                    Vec::new()
-                });
-                if !count.is_multiple_of(block) {
-                    let first = i64::from(whole) * slots;
-                    let total =
-                        self.packets_of_block(count % block, None, first, shape, ops, packet);
-                    self.save_block(
-                        op,
-                        scratch,
-                        blocks,
-                        &mut arrays,
-                        None,
-                        i64::from(whole),
-                        total,
-                    );
-                }
-                self.over_packets(
-                    op,
-                    scratch + ops.len() as u32,
-                    blocks,
-                    shape,
-                    ops,
-                    &mut |this, slot, add| {
-                        let read = |this: &mut Self, &(array, elem): &(xir::Array, Elem)| {
-                            this.read_position(array, elem, Coord::Local { slot, add })
-                        };
-                        arrays.iter().map(|array| read(this, array)).collect()
-                    },
-                )
-            }
-            _ => self.packets_of_block(count, None, 0, shape, ops, packet),
-        }
-    }
-
     #[expect(
         clippy::too_many_arguments,
         reason = "a block's place is three of them, and they have no meaning together"
     )]
-    fn save_block(
+    pub(crate) fn save_block(
         &mut self,
         op: Op,
         scratch: u32,
@@ -415,444 +369,5 @@ impl<'r> Lowerer<'r> {
                 .expect("the coordinate is uniform");
             self.emit.private_store(arrays[which].0, slot, 0, value);
         }
-    }
-
-    /// One block of at most `shape.block` elements, packets from slot `first + add` on; gives uniform totals.
-    fn packets_of_block(
-        &mut self,
-        count: u32,
-        first: Option<Value>,
-        add: i64,
-        shape: TreeShape,
-        ops: &[BinaryOp],
-        packet: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        let lanes = self.emit.lanes();
-        let partials = (shape.width() / lanes).max(1);
-        debug_assert!(
-            shape.width() >= lanes,
-            "the planner gives each lane a partial"
-        );
-        let (full, tail) = (count / lanes, count % lanes);
-        let mut at = |this: &mut Self, slot: Option<Value>, k: i64| {
-            let values = this.scoped(|this| packet(this, slot, k));
-            this.splat_all(values)
-        };
-        // Seeds: the first packet of each partial.
-        let seeded = partials.min(full);
-        let mut partial: Vec<Carries> = (0..seeded)
-            .map(|j| at(self, first, add + i64::from(j)))
-            .collect();
-        // The main loop: whole rounds of all partials.
-        let rounds = full / partials;
-        if rounds > 1 {
-            let inits: Vec<Value> = partial.iter().flatten().copied().collect();
-            let width = ops.len();
-            let flat = self.repeat(
-                i64::from(partials),
-                i64::from(rounds * partials),
-                i64::from(partials),
-                inits,
-                &mut |this, i, carries| {
-                    let slot = match first {
-                        Some(first) => this.emit.add(first, i),
-                        None => i,
-                    };
-                    let mut next = Vec::with_capacity(carries.len());
-                    for j in 0..partials as usize {
-                        let new = at(this, Some(slot), add + j as i64);
-                        next.extend(this.combine(ops, &carries[j * width..][..width], &new));
-                    }
-                    next
-                },
-            );
-            partial = flat.chunks(width).map(<[Value]>::to_vec).collect();
-        }
-        // What does not fill a round.
-        if full > partials {
-            for k in rounds * partials..full {
-                let new = at(self, first, add + i64::from(k));
-                let j = (k % partials) as usize;
-                partial[j] = self.combine(ops, &partial[j], &new);
-            }
-        }
-        // The last, partial packet: lanes it lacks keep what they have, or don't exist.
-        let mut short = None;
-        if tail > 0 {
-            self.live = Some(tail);
-            let new = at(self, first, add + i64::from(full));
-            self.live = None;
-            if full < partials {
-                short = Some(partial.len());
-                partial.push(new);
-            } else {
-                let j = (full % partials) as usize;
-                partial[j] = self.combine_first(ops, &partial[j], &new, tail);
-            }
-        }
-        // Merge by halving: first whole packets, then lanes.
-        let mut half = partials / 2;
-        while half > 0 {
-            for j in 0..half as usize {
-                let other = j + half as usize;
-                if other < partial.len() {
-                    let live = if short == Some(other) { tail } else { lanes };
-                    let (a, b) = (partial[j].clone(), partial[other].clone());
-                    partial[j] = self.combine_first(ops, &a, &b, live);
-                }
-            }
-            partial.truncate(half as usize);
-            half /= 2;
-        }
-        let total = partial.swap_remove(0);
-        self.merge_lanes(ops, total, count.min(lanes))
-    }
-
-    /// Merges the first `live` lanes by halving; gives uniform totals.
-    fn merge_lanes(&mut self, ops: &[BinaryOp], mut total: Carries, mut live: u32) -> Carries {
-        let lanes = self.emit.lanes();
-        let mut half = lanes / 2;
-        while half > 0 {
-            if live > half {
-                let pattern: Vec<u8> = (0..lanes)
-                    .map(|l| if l < half { l + half } else { l } as u8)
-                    .collect();
-                let moved: Carries = total
-                    .iter()
-                    .map(|&v| self.emit.shuffle(v, v, pattern.clone()))
-                    .collect();
-                // Lanes from `half` on are dead from here: only the lower ones need their old value.
-                let pairs = live - half;
-                total = if pairs == half {
-                    self.combine(ops, &total, &moved)
-                } else {
-                    self.combine_first(ops, &total, &moved, pairs)
-                };
-                live = half;
-            }
-            half /= 2;
-        }
-        total.into_iter().map(|v| self.emit.lane(v, 0)).collect()
-    }
-
-    /// A sequence that every lane walks by itself.
-    fn over_partials(
-        &mut self,
-        op: Op,
-        scratch: u32,
-        count: u32,
-        shape: TreeShape,
-        ops: &[BinaryOp],
-        element: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        match shape.block() {
-            Some(block) if count > block => {
-                let blocks = count.div_ceil(block);
-                let whole = count / block;
-                let mut arrays = Vec::new();
-                let after = scratch + 2 * ops.len() as u32;
-                self.repeat(0, i64::from(whole), 1, Vec::new(), &mut |this, b, _| {
-                    let first = this.emit.mul_i64(b, i64::from(block));
-                    let total = this.partials_of_block(
-                        op,
-                        after,
-                        block,
-                        Some(first),
-                        0,
-                        shape,
-                        ops,
-                        element,
-                    );
-                    this.save_block(op, scratch, blocks, &mut arrays, Some(b), 0, total);
-                    Vec::new()
-                });
-                if !count.is_multiple_of(block) {
-                    let first = i64::from(whole) * i64::from(block);
-                    let total = self.partials_of_block(
-                        op,
-                        after,
-                        count % block,
-                        None,
-                        first,
-                        shape,
-                        ops,
-                        element,
-                    );
-                    self.save_block(
-                        op,
-                        scratch,
-                        blocks,
-                        &mut arrays,
-                        None,
-                        i64::from(whole),
-                        total,
-                    );
-                }
-                self.over_partials(
-                    op,
-                    scratch + ops.len() as u32,
-                    blocks,
-                    shape,
-                    ops,
-                    &mut |this, base, add| {
-                        let slot = this
-                            .uniform_i64(Coord::Uniform { base, add })
-                            .expect("the coordinate is uniform");
-                        arrays
-                            .iter()
-                            .map(|&(array, _)| this.emit.private_load(array, slot, 0))
-                            .collect()
-                    },
-                )
-            }
-            _ => self.partials_of_block(
-                op,
-                scratch + 2 * ops.len() as u32,
-                count,
-                None,
-                0,
-                shape,
-                ops,
-                element,
-            ),
-        }
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a block's place is three of them, and they have no meaning together"
-    )]
-    fn partials_of_block(
-        &mut self,
-        op: Op,
-        scratch: u32,
-        count: u32,
-        first: Option<Value>,
-        add: i64,
-        shape: TreeShape,
-        ops: &[BinaryOp],
-        element: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        let partials = shape.width().min(count);
-        if partials <= PARTIALS_IN_REGISTERS {
-            self.partials_in_registers(count, first, add, shape.width(), ops, element)
-        } else {
-            self.partials_in_memory(op, scratch, count, first, add, shape.width(), ops, element)
-        }
-    }
-
-    fn partials_in_registers(
-        &mut self,
-        count: u32,
-        first: Option<Value>,
-        add: i64,
-        width: u32,
-        ops: &[BinaryOp],
-        element: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        let mut at = |this: &mut Self, base: Option<Value>, k: i64| {
-            this.scoped(|this| element(this, base, k))
-        };
-        let seeded = width.min(count);
-        let mut partial: Vec<Carries> = (0..seeded)
-            .map(|j| at(self, first, add + i64::from(j)))
-            .collect();
-        let rounds = count / width;
-        if rounds > 1 {
-            let inits: Vec<Value> = partial.iter().flatten().copied().collect();
-            let carries = ops.len();
-            let flat = self.repeat(
-                i64::from(width),
-                i64::from(rounds * width),
-                i64::from(width),
-                inits,
-                &mut |this, i, values| {
-                    let base = match first {
-                        Some(first) => this.emit.add(first, i),
-                        None => i,
-                    };
-                    let mut next = Vec::with_capacity(values.len());
-                    for j in 0..width as usize {
-                        let new = at(this, Some(base), add + j as i64);
-                        next.extend(this.combine(ops, &values[j * carries..][..carries], &new));
-                    }
-                    next
-                },
-            );
-            partial = flat.chunks(carries).map(<[Value]>::to_vec).collect();
-        }
-        if count > width {
-            for k in rounds * width..count {
-                let new = at(self, first, add + i64::from(k));
-                let j = (k % width) as usize;
-                partial[j] = self.combine(ops, &partial[j], &new);
-            }
-        }
-        let mut half = width / 2;
-        while half > 0 {
-            for j in 0..half as usize {
-                if let Some(other) = partial.get(j + half as usize).cloned() {
-                    let own = partial[j].clone();
-                    partial[j] = self.combine(ops, &own, &other);
-                }
-            }
-            partial.truncate(half as usize);
-            half /= 2;
-        }
-        partial.swap_remove(0)
-    }
-
-    /// More partials than registers: a few at a time walk the sequence, and leave their results in memory.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a block's place is three of them, and they have no meaning together"
-    )]
-    fn partials_in_memory(
-        &mut self,
-        op: Op,
-        scratch: u32,
-        count: u32,
-        first: Option<Value>,
-        add: i64,
-        width: u32,
-        ops: &[BinaryOp],
-        element: &mut Contribution<'_, 'r>,
-    ) -> Carries {
-        let carries = ops.len();
-        let partials = width.min(count);
-        let rounds = count / width;
-        let mut arrays: Vec<xir::Array> = Vec::new();
-        let mut save = |this: &mut Self, slot: Value, offset: u32, values: &[Value]| {
-            for (which, &value) in values.iter().enumerate() {
-                if arrays.len() == which {
-                    let ty = this.emit.ty(value);
-                    arrays.push(this.scratch(
-                        op,
-                        scratch + which as u32,
-                        ty.elem,
-                        ty.shape,
-                        partials,
-                    ));
-                }
-                this.emit.private_store(arrays[which], slot, offset, value);
-            }
-        };
-        let start = |this: &mut Self, j: Value| match first {
-            Some(first) => this.emit.add(first, j),
-            None => j,
-        };
-        // Partials side by side, each over all whole rounds.
-        const SIDE_BY_SIDE: u32 = 4;
-        let grouped = if rounds > 0 {
-            width
-        } else {
-            partials - partials % SIDE_BY_SIDE
-        };
-        self.repeat(
-            0,
-            i64::from(grouped),
-            i64::from(SIDE_BY_SIDE),
-            Vec::new(),
-            &mut |this, j, _| {
-                let base = start(this, j);
-                let seeds: Vec<Value> = (0..SIDE_BY_SIDE)
-                    .flat_map(|g| this.scoped(|this| element(this, Some(base), add + i64::from(g))))
-                    .collect();
-                let totals = if rounds > 1 {
-                    this.repeat(
-                        i64::from(width),
-                        i64::from(rounds * width),
-                        i64::from(width),
-                        seeds,
-                        &mut |this, i, values| {
-                            let at = this.emit.add(base, i);
-                            let mut next = Vec::with_capacity(values.len());
-                            for g in 0..SIDE_BY_SIDE as usize {
-                                let new =
-                                    this.scoped(|this| element(this, Some(at), add + g as i64));
-                                next.extend(this.combine(
-                                    ops,
-                                    &values[g * carries..][..carries],
-                                    &new,
-                                ));
-                            }
-                            next
-                        },
-                    )
-                } else {
-                    seeds
-                };
-                for g in 0..SIDE_BY_SIDE {
-                    save(this, j, g, &totals[g as usize * carries..][..carries]);
-                }
-                Vec::new()
-            },
-        );
-        if rounds == 0 {
-            self.repeat(
-                i64::from(grouped),
-                i64::from(partials),
-                1,
-                Vec::new(),
-                &mut |this, j, _| {
-                    let base = start(this, j);
-                    let seed = this.scoped(|this| element(this, Some(base), add));
-                    save(this, j, 0, &seed);
-                    Vec::new()
-                },
-            );
-        } else if !count.is_multiple_of(width) {
-            // The last, partial round reaches the first partials only.
-            let offset = i64::from(rounds * width);
-            self.repeat(
-                0,
-                i64::from(count % width),
-                1,
-                Vec::new(),
-                &mut |this, j, _| {
-                    let base = start(this, j);
-                    let new = this.scoped(|this| element(this, Some(base), add + offset));
-                    let old: Carries = arrays
-                        .iter()
-                        .map(|&array| this.emit.private_load(array, j, 0))
-                        .collect();
-                    let both = this.combine(ops, &old, &new);
-                    for (&array, &value) in arrays.iter().zip(&both) {
-                        this.emit.private_store(array, j, 0, value);
-                    }
-                    Vec::new()
-                },
-            );
-        }
-        // Merge by halving, in memory while there are many.
-        let mut remaining = partials;
-        let mut half = width / 2;
-        while half > 0 {
-            let pairs = remaining.saturating_sub(half);
-            if pairs > 0 {
-                self.repeat(0, i64::from(pairs), 1, Vec::new(), &mut |this, j, _| {
-                    let own: Carries = arrays
-                        .iter()
-                        .map(|&array| this.emit.private_load(array, j, 0))
-                        .collect();
-                    let other: Carries = arrays
-                        .iter()
-                        .map(|&array| this.emit.private_load(array, j, half))
-                        .collect();
-                    let both = this.combine(ops, &own, &other);
-                    for (&array, &value) in arrays.iter().zip(&both) {
-                        this.emit.private_store(array, j, 0, value);
-                    }
-                    Vec::new()
-                });
-                remaining = half;
-            }
-            half /= 2;
-        }
-        let zero = self.emit.i64(0);
-        arrays
-            .iter()
-            .map(|&array| self.emit.private_load(array, zero, 0))
-            .collect()
     }
 }

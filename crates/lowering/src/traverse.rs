@@ -12,6 +12,10 @@ use crate::lowerer::Lowerer;
 /// What is done at each point.
 pub(crate) type Visit<'a, 'r> = dyn FnMut(&mut Lowerer<'r>, &[Coord]) + 'a;
 
+/// One iteration of a loop: the counter and the carries in, the next carries out.
+pub(crate) type Iteration<'a, 'r> =
+    dyn FnMut(&mut Lowerer<'r>, Value, Vec<Value>) -> Vec<Value> + 'a;
+
 impl<'r> Lowerer<'r> {
     /// Whether a dimension is one along which packets would lie here.
     pub(crate) fn is_local(&self, dim: Dim) -> bool {
@@ -144,7 +148,7 @@ impl<'r> Lowerer<'r> {
         upper: i64,
         step: i64,
         inits: Vec<Value>,
-        body: &mut dyn FnMut(&mut Lowerer<'r>, Value, Vec<Value>) -> Vec<Value>,
+        body: &mut Iteration<'_, 'r>,
     ) -> Vec<Value> {
         let (lower, upper) = (self.emit.i64(lower), self.emit.i64(upper));
         self.repeat_between(lower, upper, step, inits, body)
@@ -157,7 +161,7 @@ impl<'r> Lowerer<'r> {
         upper: Value,
         step: i64,
         inits: Vec<Value>,
-        body: &mut dyn FnMut(&mut Lowerer<'r>, Value, Vec<Value>) -> Vec<Value>,
+        body: &mut Iteration<'_, 'r>,
     ) -> Vec<Value> {
         let (_, counter, carries) = self.emit.begin_loop(&inits);
         let yields = self.scoped(|this| body(this, counter, carries));

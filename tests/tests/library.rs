@@ -211,7 +211,7 @@ fn everywhere(text: &str, extents: &[(&str, u32)], roots: &[u32]) {
 
 #[test]
 fn library_kernels_agree() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/tile");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/kernels/tile");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("the kernels lie there")
         .map(|f| f.unwrap().path())
