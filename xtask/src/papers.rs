@@ -1,7 +1,7 @@
 //! The Markdown pages, held against the house they describe.
 //!
 //! A page rots quietly: a link loses its target, an example its syntax. So each relative link must lead to a file, and
-//! each fenced block that begins with `kernel` must be a kernel that parses and verifies.
+//! each fenced block that begins like a kernel, `kernel name(`, must be one that parses and verifies.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn broken_links(path: &str, text: &str, exists: impl Fn(&Path) -> bool) -> Vec<S
 fn broken_kernels(path: &str, text: &str) -> Vec<String> {
     fenced_blocks(text)
         .into_iter()
-        .filter(|(_, block)| block.starts_with("kernel "))
+        .filter(|(_, block)| begins_like_a_kernel(block))
         .filter_map(|(line, block)| {
             let found = tile_ir::parse_verified(&block).err()?;
             Some(format!(
@@ -61,6 +61,15 @@ fn broken_kernels(path: &str, text: &str) -> Vec<String> {
             ))
         })
         .collect()
+}
+
+fn begins_like_a_kernel(block: &str) -> bool {
+    let name = block
+        .strip_prefix("kernel ")
+        .and_then(|rest| rest.split_once('('));
+    name.is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_')
+    })
 }
 
 /// The contents of fenced blocks, each with the line its contents begin on.
@@ -107,6 +116,12 @@ mod tests {
             broken_kernels("README.md", &page("kernel of truth\n")).len(),
             1
         );
-        assert_eq!(broken_kernels("README.md", &page("cargo test\n")), [""; 0]);
+        for other in [
+            "cargo test\n",
+            "kernel = \"kernel\" name\n",
+            "kernel of truth (a)\n",
+        ] {
+            assert_eq!(broken_kernels("README.md", &page(other)), [""; 0]);
+        }
     }
 }
