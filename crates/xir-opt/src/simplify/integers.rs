@@ -58,6 +58,7 @@ pub(super) fn binary(cursor: &mut Cursor<'_>, op: BinaryOp, a: Value, b: Value) 
             Some(Equal::Kind(OpKind::Binary(BinaryOp::Shl, a, bits)))
         }
         (BinaryOp::Add, _, _) => sum(cursor, a, b, right),
+        (BinaryOp::Sub, _, None) => difference(cursor, a, b),
         // times-sum: (x + c) * d = x * d + c * d, and so for a shift. Constants drift outwards, into displacements.
         (BinaryOp::Mul, None, Some(d)) => scaled_sum(cursor, op, a, b, |c| c.wrapping_mul(d)),
         (BinaryOp::Shl, None, Some(k)) => {
@@ -98,6 +99,21 @@ fn sum(cursor: &mut Cursor<'_>, a: Value, b: Value, right: Option<i64>) -> Optio
         (None, None) => return None,
     };
     let inner = cursor.emit(OpKind::Binary(BinaryOp::Add, x, y), ty);
+    let constant = cursor.integer(ty, c);
+    Some(Equal::Kind(OpKind::Binary(BinaryOp::Add, inner, constant)))
+}
+
+/// Rules of `a - b`, where `b` is no constant.
+fn difference(cursor: &mut Cursor<'_>, a: Value, b: Value) -> Option<Equal> {
+    let ty = cursor.ty(a);
+    // constants-out-of-difference: (x + c) - y = (x - y) + c, x - (y + c) = (x - y) + -c.
+    let (x, y, c) = match (sum_with_constant(cursor, a), sum_with_constant(cursor, b)) {
+        (Some((x, c)), None) => (x, b, c),
+        (None, Some((y, c))) => (a, y, c.wrapping_neg()),
+        (Some((x, c)), Some((y, d))) => (x, y, c.wrapping_sub(d)),
+        (None, None) => return None,
+    };
+    let inner = cursor.emit(OpKind::Binary(BinaryOp::Sub, x, y), ty);
     let constant = cursor.integer(ty, c);
     Some(Equal::Kind(OpKind::Binary(BinaryOp::Add, inner, constant)))
 }
