@@ -113,7 +113,7 @@ mod tests {
             "{findings:?}"
         );
         assert_eq!(
-            broken_kernels("README.md", &page("kernel of truth\n")).len(),
+            broken_kernels("README.md", &page("kernel truth(\n")).len(),
             1
         );
         for other in [
