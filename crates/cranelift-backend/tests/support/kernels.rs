@@ -2,8 +2,8 @@
 //! elements, 3 an f32.
 
 use xir::{
-    Access, Builder, Elem, Entry, Extent, Inlining, Lanes, MemElem, Program, Type, Value, Verified,
-    verify,
+    Access, ArrayData, Builder, Elem, Entry, Extent, Inlining, Lanes, MemElem, Program, Shape,
+    Space, Type, Verified, verify,
 };
 
 use super::past_the_hook;
@@ -38,13 +38,6 @@ pub(crate) fn all(b: &Builder<'_>) -> Access {
     Access::Contiguous { live: b.lanes() }
 }
 
-/// The address of element `index` of parameter `word`.
-pub(crate) fn element(b: &mut Builder<'_>, word: u32, index: Value, bytes: i64) -> Value {
-    let base = b.record(word, Elem::I64);
-    let offset = b.mul_i64(index, bytes);
-    b.add(base, offset)
-}
-
 /// `y = x`, `unroll` packets of lanes an iteration, without a tail.
 pub(crate) fn copy(lanes: u32, unroll: u32) -> Verified {
     single("copy", lanes, |b| {
@@ -55,9 +48,9 @@ pub(crate) fn copy(lanes: u32, unroll: u32) -> Verified {
         );
         let zero = b.i64(0);
         b.loop_(zero, n, i64::from(lanes * unroll), Vec::new(), |b, i, _| {
+            let offset = b.mul_i64(i, 4);
+            let (from, to) = (b.add(x, offset), b.add(y, offset));
             for part in 0..unroll {
-                let offset = b.mul_i64(i, 4);
-                let (from, to) = (b.add(x, offset), b.add(y, offset));
                 let at = (4 * lanes * part) as i32;
                 let access = all(b);
                 let value = b.load(MemElem::F32, access, from, at, None, false);
@@ -81,10 +74,10 @@ pub(crate) fn sum_of_squares(lanes: u32, partials: u32, unroll: u32) -> Verified
         let step = i64::from(lanes * partials * unroll);
         let sums = b.loop_(zero, n, step, inits, |b, i, carries| {
             let mut carries = carries.to_vec();
+            let offset = b.mul_i64(i, 4);
+            let from = b.add(x, offset);
             for round in 0..unroll {
                 for (partial, carry) in carries.iter_mut().enumerate() {
-                    let offset = b.mul_i64(i, 4);
-                    let from = b.add(x, offset);
                     let at = 4 * lanes * (round * partials + partial as u32);
                     let access = all(b);
                     let value = b.load(MemElem::F32, access, from, at as i32, None, false);
@@ -173,4 +166,57 @@ pub(crate) fn scale(lanes: u32, unroll: u32) -> Verified {
             Vec::new()
         });
     })
+}
+
+/// P51: private arrays on the stack, of sizes that make offsets large and odd: each is filled, changed at both ends and
+/// summed. They are launched as random programs are: word 1 holds a buffer.
+pub(crate) fn stack_frames() -> Vec<super::random::Case> {
+    let mut random = xir::generate::Random::new(51);
+    [1021u32, 1365, 4099, 16387]
+        .into_iter()
+        .map(|slots| {
+            let mut program =
+                Program::new(format!("frame{slots}"), Lanes::new(4).expect("a width"));
+            let floats = program.add_array(ArrayData {
+                name: "floats".into(),
+                elem: Elem::F32,
+                shape: Shape::Uniform,
+                slots,
+                space: Space::Stack,
+            });
+            let flags = program.add_array(ArrayData {
+                name: "flags".into(),
+                elem: Elem::Bool,
+                shape: Shape::Varying,
+                slots: 257,
+                space: Space::Stack,
+            });
+            let program = single_in(program, |b| {
+                let (zero, count) = (b.i64(0), b.i64(i64::from(slots)));
+                b.loop_(zero, count, 1, Vec::new(), |b, i, _| {
+                    let number = b.convert(xir::ConvertOp::I64ToI32, i);
+                    let number = b.convert(xir::ConvertOp::I32ToF32, number);
+                    b.private_store(floats, i, 0, number);
+                    Vec::new()
+                });
+                let yes = b.splat_bool(true);
+                let ends = b.f32(0.5);
+                b.private_store(floats, zero, slots - 1, ends);
+                b.private_store(floats, zero, 0, ends);
+                b.private_store(flags, zero, 256, yes);
+                let start = b.f32(0.0);
+                let sum = b.loop_(zero, count, 1, vec![start], |b, i, carries| {
+                    let number = b.private_load(floats, i, 0);
+                    vec![b.add(carries[0], number)]
+                });
+                let flag = b.private_load(flags, zero, 256);
+                let any = b.any(flag);
+                let none = b.f32(-1.0);
+                let sum = b.select(any, sum[0], none);
+                let y = b.record(1, Elem::I64);
+                b.store(MemElem::F32, Access::Scalar, y, 0, None, sum);
+            });
+            super::random::Case::new(format!("frame of {slots}"), program, &mut random)
+        })
+        .collect()
 }

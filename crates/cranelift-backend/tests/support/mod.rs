@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod guarded;
 pub(crate) mod kernels;
+pub(crate) mod random;
 
 use cranelift_backend::{Code, SelfCheck, Target, compile, load};
 use kernel_abi::{Executable, HOOK_CONTEXT_WORD, HOOK_WORD, Hook};
