@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const HEADING: &str = "// ---- ";
 const DIRECTIVE: &str = "//:";
@@ -121,50 +122,42 @@ pub fn folder(part: &str) -> PathBuf {
         .join(part)
 }
 
-/// Runs every case of every file with extension `extension` in a part of the corpus. `run` gives the lines of output, or
-/// says what is wrong with the case; outputs are compared with the expectations, or replace them.
+/// Runs every case of every file with extension `extension` in a part of the corpus, on all processors. `run` gives the
+/// lines of output, or says what is wrong with the case; outputs are compared with the expectations, or replace them.
 ///
 /// # Panics
 /// With a list of all cases that fail, and if there is no case at all.
 pub fn run_part(
     part: &str,
     extension: &str,
-    mut run: impl FnMut(&Case) -> Result<Vec<String>, String>,
+    run: impl Fn(&Case) -> Result<Vec<String>, String> + Sync,
 ) {
     let mut failures = String::new();
     let mut count = 0;
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder(part))
-        .unwrap_or_else(|error| panic!("{}: {error}", folder(part).display()))
-        .map(|entry| {
-            entry
-                .unwrap_or_else(|error| panic!("{part}: {error}"))
-                .path()
-        })
-        .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .collect();
-    paths.sort();
-    for path in paths {
+    for (path, text) in files(part, extension) {
         let name = path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut file = split(&text);
-        for case in &mut file.cases {
-            let place = format!("{part}/{name}:{}: {}", case.line, case.name);
-            if !wanted(&place) {
-                continue;
-            }
+        let place = |case: &Case| format!("{part}/{name}:{}: {}", case.line, case.name);
+        let outputs = in_parallel(&file.cases, |case| wanted(&place(case)).then(|| run(case)));
+        for (case, output) in file.cases.iter_mut().zip(outputs) {
+            let Some(output) = output else { continue };
             count += 1;
-            match run(case) {
+            match output {
                 Err(wrong) => {
-                    let _ = writeln!(failures, "{place}: {wrong}");
+                    let _ = writeln!(failures, "{}: {wrong}", place(case));
                 }
                 Ok(output) if output == case.expected => {}
                 Ok(output) if blessing() => case.expected = output,
                 Ok(output) => {
-                    let _ = writeln!(failures, "{place}: unexpected output; BLESS=1 accepts it");
+                    let _ = writeln!(
+                        failures,
+                        "{}: unexpected output; BLESS=1 accepts it",
+                        place(case)
+                    );
                     for difference in differences(&case.expected, &output) {
                         let _ = writeln!(failures, "    {difference}");
                     }
@@ -178,6 +171,57 @@ pub fn run_part(
     }
     assert!(count > 0, "{part} holds no cases");
     assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// The files of a part of the corpus with their texts, in order of name.
+fn files(part: &str, extension: &str) -> Vec<(PathBuf, String)> {
+    let folder = folder(part);
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| {
+            entry
+                .unwrap_or_else(|error| panic!("{part}: {error}"))
+                .path()
+        })
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// What `work` makes of each item, in order, with as many items at work as there are processors.
+pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            match items.get(index) {
+                Some(item) => done.push((index, work(item))),
+                None => return done,
+            }
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        handles
+            .into_iter()
+            .flat_map(|handle| {
+                handle
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    });
+    done.sort_by_key(|&(index, _)| index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The lines in which two outputs differ, at most twenty.

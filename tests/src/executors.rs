@@ -7,8 +7,8 @@ use fusion_legality::{Candidate, Later};
 use numerics::{ElementType, Scalar, TreeShape};
 use reference::{Fusion, Memory, Options, Traversal, compare, interpret, oracle};
 use runtime::guarded::Side;
-use simd_mapping::{Distribution, Plan};
-use tile_ir::Value;
+use simd_mapping::{Distribution, Plan, Realization};
+use tile_ir::{Value, Verified};
 use xir::{Lanes, Program};
 
 use crate::case::{FusionCase, RunCase, contents};
@@ -84,12 +84,8 @@ fn check_admissions(run: &RunCase, expected: &Memory) -> Result<(), String> {
 /// The arguments are refused with a message that holds `text`.
 fn check_refusal(run: &RunCase, text: &str) -> Result<(), String> {
     let plan = Plan::new(Lanes::ALL[1], Distribution::PacketLocal);
-    let realization = realized(&run.kernel, &plan)?.ok_or("the plan fits every kernel")?;
-    let mut program = lowering::lower(&realization);
-    xir_opt::optimise(&mut program, None);
-    let program = xir::verify(program).map_err(|rejected| rejected.to_string())?;
-    let code = native::compile(&program).map_err(|stopped| stopped.to_string())?;
-    match native::run(run, &code, &run.kernel, Side::End) {
+    let compiled = compile(&run.kernel, &plan)?.ok_or("the plan fits every kernel")?;
+    match native::run(run, &compiled.code, &run.kernel, Side::End) {
         Err(Stopped::Refused(message)) if message.contains(text) => Ok(()),
         Err(stopped) => Err(format!("`{text}` is not what is said: {stopped}")),
         Ok(_) => Err("the launch accepts what it should refuse".to_owned()),
@@ -98,60 +94,107 @@ fn check_refusal(run: &RunCase, text: &str) -> Result<(), String> {
 
 /// Every plan: the lowered program after each pass, and generated code at both ends of its pages.
 fn check_plans(run: &RunCase) -> Result<(), String> {
+    for plan in plans(&run.kernel) {
+        check_plan(run, &plan)?;
+    }
+    Ok(())
+}
+
+/// A kernel compiled at a plan.
+pub struct Compiled {
+    /// What was decided.
+    pub realization: Realization,
+    /// The optimised program.
+    pub program: xir::Verified,
+    /// Its code.
+    pub code: kernel_abi::Executable,
+}
+
+/// Compiles a kernel at a plan; `None` if a loop's bounds differ within the plan's packets.
+///
+/// # Errors
+/// Why the plan, the program or the machine doesn't fit.
+pub fn compile(kernel: &Verified, plan: &Plan) -> Result<Option<Compiled>, String> {
+    let Some(realization) = realized(kernel, plan)? else {
+        return Ok(None);
+    };
+    let mut program = lowering::lower(&realization);
+    xir_opt::optimise(&mut program, None);
+    let program = xir::verify(program).map_err(|rejected| rejected.to_string())?;
+    let code = native::compile(&program).map_err(|stopped| stopped.to_string())?;
+    Ok(Some(Compiled {
+        realization,
+        program,
+        code,
+    }))
+}
+
+/// The memory after a case as the interpreter runs it, with the trees of a realization.
+///
+/// # Errors
+/// What the interpreter says.
+pub fn expected(run: &RunCase, realization: &Realization) -> Result<Memory, String> {
+    let one = TreeShape::new(1, None).ok_or("1 is a power of two")?;
+    let tree_of = |op| realization.trees.get(&op).copied().unwrap_or(one);
+    let options = Options {
+        tree_of: &tree_of,
+        ..Options::default()
+    };
+    let mut memory = run.memory.clone();
+    interpret(&run.kernel, &mut memory, &run.arguments, &options)
+        .map_err(|error| error.to_string())?;
+    Ok(memory)
+}
+
+/// One plan through every executor.
+///
+/// # Errors
+/// The first executor that differs from the interpreter of TileIR.
+pub fn check_plan(run: &RunCase, plan: &Plan) -> Result<(), String> {
+    let differs =
+        |executor: &str, difference: String| format!("plan {plan}: {executor}: {difference}");
     let large = (0..run.memory.len())
         .map(|buffer| run.memory.bytes(buffer).len())
         .sum::<usize>()
         > LARGE;
-    for plan in plans(&run.kernel) {
-        let Some(realization) = realized(&run.kernel, &plan)? else {
-            continue;
+    let Some(realization) = realized(&run.kernel, plan)? else {
+        return Ok(());
+    };
+    let expected = expected(run, &realization)?;
+    let lowered = lowering::lower(&realization);
+    let mut optimised = lowered.clone();
+    let mut programs = Vec::new();
+    if large {
+        xir_opt::optimise(&mut optimised, None);
+    } else if PASS_BY_PASS.contains(&plan.lanes.get()) {
+        programs.push(("lowered XIR".to_owned(), lowered));
+        let mut trace = |pass: &str, program: &Program| {
+            if programs.last().is_none_or(|(_, before)| before != program) {
+                let name = format!("XIR after pass {}, {pass}", programs.len());
+                programs.push((name, program.clone()));
+            }
         };
-        let one = TreeShape::new(1, None).ok_or("1 is a power of two")?;
-        let tree_of = |op| realization.trees.get(&op).copied().unwrap_or(one);
-        let options = Options {
-            tree_of: &tree_of,
-            ..Options::default()
-        };
-        let mut expected = run.memory.clone();
-        interpret(&run.kernel, &mut expected, &run.arguments, &options)
-            .map_err(|error| error.to_string())?;
-        let differs =
-            |executor: &str, difference: String| format!("plan {plan}: {executor}: {difference}");
-        let lowered = lowering::lower(&realization);
-        let mut optimised = lowered.clone();
-        let mut programs = Vec::new();
-        if large {
-            xir_opt::optimise(&mut optimised, None);
-        } else if PASS_BY_PASS.contains(&plan.lanes.get()) {
-            programs.push(("lowered XIR".to_owned(), lowered));
-            let mut trace = |pass: &str, program: &Program| {
-                if programs.last().is_none_or(|(_, before)| before != program) {
-                    let name = format!("XIR after pass {}, {pass}", programs.len());
-                    programs.push((name, program.clone()));
-                }
-            };
-            xir_opt::optimise(&mut optimised, Some(&mut trace));
-        } else {
-            programs.push(("lowered XIR".to_owned(), lowered));
-            xir_opt::optimise(&mut optimised, None);
-        }
-        if !large || plan.lanes.get() == LARGE_WIDTH {
-            programs.push(("optimised XIR".to_owned(), optimised.clone()));
-        }
-        for (executor, program) in programs {
-            interpret_lowered(run, program)
-                .and_then(|found| same_memory(&run.elements, &expected, &found))
-                .map_err(|difference| differs(&executor, difference))?;
-        }
-        let program = xir::verify(optimised).map_err(|rejected| rejected.to_string())?;
-        let code =
-            native::compile(&program).map_err(|stopped| differs("backend", stopped.to_string()))?;
-        for side in Side::ALL {
-            native::run(run, &code, &run.kernel, side)
-                .map_err(|stopped| stopped.to_string())
-                .and_then(|found| same_memory(&run.elements, &expected, &found))
-                .map_err(|difference| differs("generated code", difference))?;
-        }
+        xir_opt::optimise(&mut optimised, Some(&mut trace));
+    } else {
+        programs.push(("lowered XIR".to_owned(), lowered));
+        xir_opt::optimise(&mut optimised, None);
+    }
+    if !large || plan.lanes.get() == LARGE_WIDTH {
+        programs.push(("optimised XIR".to_owned(), optimised.clone()));
+    }
+    for (executor, program) in programs {
+        interpret_lowered(run, program)
+            .and_then(|found| same_memory(&run.elements, &expected, &found))
+            .map_err(|difference| differs(&executor, difference))?;
+    }
+    let program = xir::verify(optimised).map_err(|rejected| rejected.to_string())?;
+    let code =
+        native::compile(&program).map_err(|stopped| differs("backend", stopped.to_string()))?;
+    for side in Side::ALL {
+        native::run(run, &code, &run.kernel, side)
+            .map_err(|stopped| stopped.to_string())
+            .and_then(|found| same_memory(&run.elements, &expected, &found))
+            .map_err(|difference| differs("generated code", difference))?;
     }
     Ok(())
 }

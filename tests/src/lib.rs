@@ -11,3 +11,4 @@ pub mod inputs;
 pub mod lowered;
 pub mod native;
 pub mod plans;
+pub mod random;
