@@ -3,6 +3,7 @@
 //! Rust's own tools check a crate; nothing of theirs knows which crate may use which, or that a promise needs a failing
 //! example. Those checks live here, each with a test that feeds it something wrong and sees it say no.
 
+mod exhaust;
 mod layers;
 mod licences;
 mod papers;
@@ -26,6 +27,7 @@ usage: cargo xtask COMMAND
   tidy              hold every file against the house rules
   papers            hold every page's links and kernels against the workspace
   licences          hold every dependency's licence against deny.toml
+  exhaust [ARGS]    every small kernel fused and unfused, bit for bit (--size N, --mutants)
   bless [ARGS]      rewrite the expectations of the corpus; review the change as text
   bench [ARGS]      run the benchmarks in release mode
   ulp [NAMES]       measure elementary functions over all f32 arguments; minutes for each
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         "tidy" => run.check("tidy", || tidy::check(&workspace)),
         "papers" => run.check("papers", || papers::check(&workspace)),
         "licences" => run.check("licences", || licences::check(&workspace)),
+        "exhaust" => run.check("exhaust", || exhaust::run(&rest)),
         "bless" => bless(&mut run, &rest),
         "bench" => {
             let arguments = ["bench", "-p", "benches"].into_iter();
@@ -128,6 +131,8 @@ fn ci(run: &mut Run, workspace: &Workspace) {
     );
     unit_tests(run);
     doctests(run);
+    let small = ["--size".to_owned(), "4".to_owned()];
+    run.check("exhaust", || exhaust::run(&small));
 }
 
 /// Runs the tests that hold expectations with leave to rewrite them.

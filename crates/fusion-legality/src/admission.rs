@@ -35,6 +35,10 @@ pub struct Refusal {
 }
 
 /// What was found for a candidate.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a kernel has a handful of candidates, and a certificate is read far more often than moved"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It may join the reduction that the certificate names.
