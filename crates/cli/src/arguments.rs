@@ -16,7 +16,6 @@ use crate::failure::Failure;
 #[command(
     name = "tilewright",
     version,
-    about,
     after_help = "Exit codes: 0, done; 1, the input is wrong; 2, the command line is wrong.\n\
                   A file named `-` is stdin or stdout. NO_COLOR switches colours off."
 )]
@@ -35,7 +34,7 @@ pub(crate) enum Command {
     /// Lay kernels out in house style, comments kept
     Fmt(FmtArguments),
     /// Show a kernel at one stage of its compilation
-    Emit(EmitArguments),
+    Emit(Box<EmitArguments>),
     /// Say which loads may join their first consumer, what that would change, or why they may not
     Explain(ExplainArguments),
 }
@@ -144,7 +143,6 @@ impl CompilationArguments {
                 pins: self.plan.unwrap_or_default(),
                 rules,
             },
-            ..CompileOptions::default()
         }
     }
 }

@@ -92,6 +92,8 @@ pub(crate) fn stage(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) | None => Path::new("."),
     };
+    // Asked first, since a missing directory is the likeliest mistake and the system says it best.
+    fs::metadata(directory)?;
     let content = temporary_in(directory).map_err(without_path)?;
     let mut out = BufWriter::new(content.as_file());
     fill(&mut out)?;

@@ -152,7 +152,7 @@ impl Elements {
     }
 
     /// The same elements in C order, given that they stand in Fortran order (first dimension dense).
-    fn from_fortran_order(self, shape: &[usize]) -> Result<Elements, OutOfMemory> {
+    fn into_c_order(self, shape: &[usize]) -> Result<Elements, OutOfMemory> {
         let element = self.element();
         macro_rules! variant {
             ($($name:ident),*) => {
@@ -235,7 +235,7 @@ impl HostTensor {
         if element_count(&shape) != Some(elements.len()) {
             return Ok(None);
         }
-        let elements = elements.from_fortran_order(&shape)?;
+        let elements = elements.into_c_order(&shape)?;
         Ok(Some(HostTensor { shape, elements }))
     }
 

@@ -1,12 +1,16 @@
 //! The name somebody may have meant.
 
-/// The candidate fewest edits away from `name`, if that is few enough to be a slip; the first of equals.
+/// The candidate fewest edits away from `name`, upper or lower case alike, if that is few enough to be a slip: one edit for
+/// three characters, so that names of one letter are never mistaken for each other. The first of equals.
 pub(crate) fn nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {
-    let allowed = (name.chars().count() / 4).max(1);
-    let near = |candidate: &'n str| Some((edits(name, candidate, allowed)?, candidate));
+    let name = name.to_lowercase();
+    let near = |candidate: &'n str| {
+        let allowed = name.chars().count().max(candidate.chars().count()) / 3;
+        Some((edits(&name, &candidate.to_lowercase(), allowed)?, candidate))
+    };
     candidates
         .into_iter()
         .filter_map(near)
@@ -40,13 +44,15 @@ mod tests {
 
     #[test]
     fn finds_slips_only() {
-        assert_eq!(nearest("wieght", ["bias", "weight"]), None);
+        assert_eq!(nearest("wieght", ["bias", "weight"]), Some("weight"));
         assert_eq!(
             nearest("norm.wieght", ["norm.bias", "norm.weight"]),
             Some("norm.weight")
         );
-        assert_eq!(nearest("X", ["y", "x"]), Some("y"));
+        assert_eq!(nearest("X", ["y", "x"]), Some("x"));
+        assert_eq!(nearest("z", ["y", "x"]), None);
+        assert_eq!(nearest("ep", ["x", "eps"]), Some("eps"));
         assert_eq!(nearest("eps", ["x", "w"]), None);
-        assert_eq!(nearest("", ["a"]), Some("a"));
+        assert_eq!(nearest("", ["a"]), None);
     }
 }

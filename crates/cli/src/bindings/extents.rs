@@ -101,14 +101,15 @@ impl<'k> Extents<'k> {
                 format!("axis `{name}` is {was} and {extent} {}", self.by(&teller)),
             );
             let mistake = self.place(mistake, axis, &teller);
-            let mistake = match &known.teller {
-                Teller::Kernel => mistake.with_secondary(
-                    self.kernel.axis(axis).location.clone(),
-                    format!("`{name}` is fixed here"),
-                ),
-                Teller::Option => mistake,
-                Teller::View { param, .. } => mistake.with_secondary(
-                    self.kernel.param(*param).location.clone(),
+            let fixed = format!("`{name}` is fixed here");
+            let mistake = match (&known.teller, &teller) {
+                (Teller::Kernel, Teller::View { .. }) => {
+                    mistake.with_secondary(self.kernel.axis(axis).location, fixed)
+                }
+                (Teller::Kernel, Teller::Kernel | Teller::Option) => mistake.with_label(fixed),
+                (Teller::Option, _) => mistake,
+                (Teller::View { param, .. }, _) => mistake.with_secondary(
+                    self.kernel.param(*param).location,
                     param_text(self.kernel, *param),
                 ),
             };
@@ -136,7 +137,7 @@ impl<'k> Extents<'k> {
             });
             return Err(self
                 .place(mistake, axis, &teller)
-                .with_help("only axes of `parallel` alone may be empty"));
+                .with_help("an axis may be empty if `parallel` nests alone run along it"));
         }
         self.told[axis.index()] = Some(Told { extent, teller });
         Ok(())
@@ -159,11 +160,11 @@ impl<'k> Extents<'k> {
 
     fn place(&self, mistake: Diagnostic, axis: Axis, teller: &Teller) -> Diagnostic {
         match teller {
-            Teller::Kernel | Teller::Option => mistake.at(self.kernel.axis(axis).location.clone()),
+            Teller::Kernel | Teller::Option => mistake.at(self.kernel.axis(axis).location),
             Teller::View { param, .. } => {
                 let label = param_text(self.kernel, *param);
                 mistake
-                    .at(self.kernel.param(*param).location.clone())
+                    .at(self.kernel.param(*param).location)
                     .with_label(label)
             }
         }
@@ -182,7 +183,7 @@ impl<'k> Extents<'k> {
                 "extent-unknown",
                 format!("nothing tells the extent of axis `{name}`"),
             )
-            .at(data.location.clone())
+            .at(data.location)
             .with_help(format!(
                 "give `--axis {name}=N`{}",
                 who_could_tell(self.kernel, axis)

@@ -26,8 +26,19 @@ pub(super) fn read(kernel: &Kernel, param: Param, binding: &Binding) -> Result<G
         ParamKind::View(view) => {
             let source =
                 Source::of(&binding.value).map_err(|mistake| at(kernel, param, mistake))?;
+            let tensor = source.read().map_err(|mistake| {
+                let is_number = binding
+                    .value
+                    .to_str()
+                    .is_some_and(|text| text.parse::<f64>().is_ok());
+                if is_number {
+                    at(kernel, param, mistake).with_help("a view takes a file")
+                } else {
+                    mistake
+                }
+            })?;
             let read = Read {
-                tensor: source.read()?,
+                tensor,
                 origin: source.to_string(),
             };
             check(kernel, param, view, &read)?;
@@ -38,7 +49,7 @@ pub(super) fn read(kernel: &Kernel, param: Param, binding: &Binding) -> Result<G
 
 fn at(kernel: &Kernel, param: Param, mistake: Diagnostic) -> Diagnostic {
     mistake
-        .at(kernel.param(param).location.clone())
+        .at(kernel.param(param).location)
         .with_label(param_text(kernel, param))
 }
 

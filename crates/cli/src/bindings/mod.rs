@@ -158,7 +158,7 @@ fn bind(kernel: &Kernel, param: Param, given: Given, extents: &[u32]) -> Result<
             let zeros = HostTensor::zeros(view.element, &shape).map_err(|error| {
                 let name = &kernel.param(param).name;
                 Diagnostic::error("memory", format!("`{name}` of shape {shape:?}: {error}"))
-                    .at(kernel.param(param).location.clone())
+                    .at(kernel.param(param).location)
                     .with_label("takes its shape from the axes")
             })?;
             Ok(Bound::Tensor(zeros))
@@ -197,7 +197,7 @@ fn missing(kernel: &Kernel, param: Param) -> Option<Diagnostic> {
     let mistake = Diagnostic::error("missing-argument", format!("nothing is given for `{name}`"));
     Some(
         mistake
-            .at(data.location.clone())
+            .at(data.location)
             .with_label(param_text(kernel, param))
             .with_help(help),
     )

@@ -30,7 +30,7 @@ pub(super) fn choose(
                 let data = kernel.param(param);
                 mistakes.push(
                     mistake
-                        .at(data.location.clone())
+                        .at(data.location)
                         .with_label(param_text(kernel, param)),
                 );
             }

@@ -49,7 +49,7 @@ fn told(error: Error) -> Diagnostics {
     let code = match error {
         Error::Kernel(diagnostics) => return diagnostics,
         Error::OpenAxis { .. } => "extent-unknown",
-        Error::Specialize(_) => "extent",
+        Error::Specialize(_) | Error::CoordinatesWrap { .. } => "extent",
         Error::Pin(_) | Error::Refused(_) => "plan",
         Error::UnknownAxis { .. } => "unknown-axis",
         Error::Machine(_) | Error::Target(_) => "target",

@@ -69,6 +69,9 @@ impl SafetensorsError {
                 "convert it where the file is made, for example `tensor.to(torch.float32)`"
                     .to_owned(),
             ),
+            SafetensorsError::Header(
+                HeaderError::Short { .. } | HeaderError::BeyondFile { .. },
+            ) => Some("the file may have been cut short, or be no .safetensors file".to_owned()),
             SafetensorsError::Header(_)
             | SafetensorsError::Cut { .. }
             | SafetensorsError::Memory(_)

@@ -1,0 +1,9 @@
+//! The program as people use it: files in, files and sentences out.
+
+mod compiled;
+mod numpy;
+mod paths;
+mod pipes;
+mod real_files;
+mod sandbox;
+mod wrong_input;
