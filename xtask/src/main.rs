@@ -28,6 +28,7 @@ usage: cargo xtask COMMAND
   papers            hold every page's links and kernels against the workspace
   licences          hold every dependency's licence against deny.toml
   exhaust [ARGS]    every small kernel fused and unfused, bit for bit (--size N, --mutants)
+  laws [N]          the laws on N random kernels each (100000 if not said), library kernels at every size; hours
   bless [ARGS]      rewrite the expectations of the corpus; review the change as text
   bench [ARGS]      run the benchmarks in release mode
   ulp [NAMES]       measure elementary functions over all f32 arguments; minutes for each
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         "tidy" => run.check("tidy", || tidy::check(&workspace)),
         "papers" => run.check("papers", || papers::check(&workspace)),
         "licences" => run.check("licences", || licences::check(&workspace)),
+        "laws" => laws(&mut run, rest.first().map_or("100000", String::as_str)),
         "exhaust" => run.check("exhaust", || exhaust::run(&rest)),
         "bless" => bless(&mut run, &rest),
         "bench" => {
@@ -133,6 +135,29 @@ fn ci(run: &mut Run, workspace: &Workspace) {
     doctests(run);
     let small = ["--size".to_owned(), "4".to_owned()];
     run.check("exhaust", || exhaust::run(&small));
+}
+
+/// The property tests and the library's tests at their full size, in release mode.
+fn laws(run: &mut Run, kernels: &str) {
+    // An environment's values live as long as this program, which ends with the run.
+    let kernels: &'static str = Box::leak(kernels.to_owned().into_boxed_str());
+    let fused = cargo(&["test", "--release", "--locked", "-p", "fusion-legality"]);
+    run.command("fusion-legality", &fused.with_environment("LAWS", kernels));
+    let laws = cargo(&[
+        "test",
+        "--release",
+        "--locked",
+        "-p",
+        "tests",
+        "--test",
+        "laws",
+    ]);
+    run.command("laws", &laws.with_environment("LAWS", kernels));
+    let library = cargo(&["test", "--release", "--locked", "-p", "kernels"]);
+    run.command(
+        "kernels",
+        &library.with_environment("KERNELS_ALL_SIZES", "1"),
+    );
 }
 
 /// Runs the tests that hold expectations with leave to rewrite them.
