@@ -82,8 +82,9 @@ fn p52_compile_time_is_linear() {
         let target = Target::with_self_check(&machine, SelfCheck::Off).expect("a target");
         let small = best_time(&chain(1000), &target);
         let large = best_time(&chain(10_000), &target);
+        // Linear time gives 10 and caches make 15 of it on a busy machine; quadratic time gives 100.
         assert!(
-            large < Duration::from_secs(5) && large < small * 15,
+            large < Duration::from_secs(5) && large < small * 30,
             "{name}: {small:?} for 1000 operations, {large:?} for 10000"
         );
     }

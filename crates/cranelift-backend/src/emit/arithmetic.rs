@@ -5,7 +5,7 @@ use machine::Architecture;
 use xir::{BinaryOp, Constant, Elem, Shape, UnaryOp, Value};
 
 use super::chunks::{Chunks, chunk_lanes, chunk_type, held_as};
-use super::{Emitter, steady};
+use super::{Emitter, steady, survey};
 
 impl Emitter<'_> {
     pub(super) fn constant(&mut self, constant: Constant, shape: Shape) -> Chunks {
@@ -126,7 +126,12 @@ impl Emitter<'_> {
             BinaryOp::And => self.map2(a, b, |e, a, b| e.b.ins().band(a, b)),
             BinaryOp::Or => self.map2(a, b, |e, a, b| e.b.ins().bor(a, b)),
             BinaryOp::Xor => self.map2(a, b, |e, a, b| e.b.ins().bxor(a, b)),
-            BinaryOp::Shl => self.shift(a, b, |e, a, n| e.b.ins().ishl(a, n)),
+            BinaryOp::Shl => match survey::i64_of(self.program, b) {
+                Some(amount) if !ty.is_varying() => {
+                    Chunks::one(self.shifted(a, (amount & 63) as u32))
+                }
+                _ => self.shift(a, b, |e, a, n| e.b.ins().ishl(a, n)),
+            },
             BinaryOp::ShrS => self.shift(a, b, |e, a, n| e.b.ins().sshr(a, n)),
             BinaryOp::ShrU => self.shift(a, b, |e, a, n| e.b.ins().ushr(a, n)),
         }

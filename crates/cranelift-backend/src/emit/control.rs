@@ -17,7 +17,7 @@ use super::{Emitter, plain, signature};
 
 impl Emitter<'_> {
     /// Chunks of several values as arguments of a block.
-    fn block_args(&self, values: &[Value]) -> BlockArgs {
+    fn block_args(&mut self, values: &[Value]) -> BlockArgs {
         let mut args = BlockArgs::new();
         for &value in values {
             args.extend(

@@ -38,9 +38,7 @@ impl Emitter<'_> {
                     && number > 0
                     && number.count_ones() == 1
                 {
-                    let variable = self.scalar(variable);
-                    let amount = self.int(types::I64, i64::from(number.trailing_zeros()));
-                    return Chunks::one(self.b.ins().ishl(variable, amount));
+                    return Chunks::one(self.shifted(variable, number.trailing_zeros()));
                 }
             }
         }

@@ -204,13 +204,29 @@ impl Emitter<'_> {
         match from_a {
             4 if words == [0, 1, 2, 3] => a,
             0 if words == [4, 5, 6, 7] => b,
-            4 => self.shuffle_bytes(a, a, words),
-            0 => self.shuffle_bytes(b, b, words.map(|word| word - 4)),
+            4 => self.shuffle_one(a, words),
+            0 => self.shuffle_one(b, words.map(|word| word - 4)),
             _ if a == b => self.shuffle_words(a, a, words.map(|word| word % 4)),
             _ => match self.target.architecture() {
                 Architecture::Aarch64 => self.shuffle_bytes(a, b, words),
                 Architecture::X86_64 => self.shuffle_two_on_x86(a, b, words),
             },
+        }
+    }
+
+    /// Words of one operand. Where all but one stay and aarch64 has no instruction for the pattern, the one is moved, which
+    /// is cheaper than a table look-up.
+    fn shuffle_one(&mut self, a: ir::Value, words: Words) -> ir::Value {
+        let mut moved = (0..4).filter(|&place| usize::from(words[place]) != place);
+        match (self.target.architecture(), moved.next(), moved.next()) {
+            (Architecture::Aarch64, Some(place), None) => {
+                let ty = self.b.func.dfg.value_type(a);
+                let floats = self.as_type(types::F32X4, a);
+                let word = self.b.ins().extractlane(floats, words[place]);
+                let result = self.b.ins().insertlane(floats, word, place as u8);
+                self.as_type(ty, result)
+            }
+            (Architecture::Aarch64 | Architecture::X86_64, _, _) => self.shuffle_bytes(a, a, words),
         }
     }
 

@@ -42,19 +42,30 @@ impl Emitter<'_> {
     /// an offset but not both, so some accesses would fold what others need made anyway. A cast that costs nothing hides
     /// the sum from it.
     pub(super) fn shared_address(&mut self, sum: Value, chunks: Chunks) -> Chunks {
-        match (self.target.architecture(), &chunks[..]) {
-            (Architecture::Aarch64, &[address])
-                if self.values.accesses[sum.index()] > 1
-                    && self.program.ty(sum) == xir::Type::uniform(Elem::I64) =>
+        let uniform_i64 = self.program.ty(sum) == xir::Type::uniform(Elem::I64);
+        match &chunks[..] {
+            &[address]
+                if uniform_i64 && !self.folds_sums() && self.values.accesses[sum.index()] > 1 =>
             {
-                let hidden = self
-                    .b
-                    .ins()
-                    .bitcast(types::I64, MemFlagsData::new(), address);
-                Chunks::one(hidden)
+                Chunks::one(self.hide(address))
             }
             _ => chunks,
         }
+    }
+
+    /// Whether an access takes a sum and an offset at once.
+    pub(super) fn folds_sums(&self) -> bool {
+        match self.target.architecture() {
+            Architecture::X86_64 => true,
+            Architecture::Aarch64 => false,
+        }
+    }
+
+    /// The same address, of which Cranelift doesn't see how it was made.
+    pub(super) fn hide(&mut self, address: ir::Value) -> ir::Value {
+        self.b
+            .ins()
+            .bitcast(types::I64, MemFlagsData::new(), address)
     }
 
     /// Base and offset as an instruction takes them.

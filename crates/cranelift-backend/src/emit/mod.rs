@@ -27,11 +27,11 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use xir::{BinaryOp, Function, OpKind, Program, Region, Space, Value};
+use xir::{Array, BinaryOp, Constant, Function, OpKind, Program, Region, Shape, Space, Value};
 
 use crate::target::Target;
 use chunks::{Chunks, held_as};
-use survey::{ArrayUse, survey};
+use survey::{ArrayUse, defining_kind, survey};
 
 /// Where the chunks of each value of a program are; shared by all its functions, since each value belongs to one.
 pub(crate) struct Values {
@@ -135,8 +135,10 @@ struct Emitter<'a> {
     call_results: Option<ir::StackSlot>,
     callees: BTreeMap<usize, ir::FuncRef>,
     hook_signature: Option<ir::SigRef>,
-    /// Slots times bytes, made in an open region and so at hand in what follows it and in what it contains.
-    scaled: Vec<(Value, u32, ir::Value)>,
+    /// Shifted numbers, made in an open region and so at hand in what follows there and in what it contains.
+    shifted: Vec<(Value, u32, ir::Value)>,
+    /// Addresses of slots, likewise.
+    slots: Vec<(Array, Value, ir::Value)>,
     stack_bytes: u64,
 }
 
@@ -189,7 +191,8 @@ impl<'a> Emitter<'a> {
             call_results: None,
             callees: BTreeMap::new(),
             hook_signature: None,
-            scaled: Vec::new(),
+            shifted: Vec::new(),
+            slots: Vec::new(),
             stack_bytes: 0,
         };
         emitter.place_arrays(&survey.arrays);
@@ -249,13 +252,34 @@ impl<'a> Emitter<'a> {
         ))
     }
 
-    fn chunks(&self, value: Value) -> Chunks {
-        self.values.get(value)
+    fn chunks(&mut self, value: Value) -> Chunks {
+        match self.remade(value) {
+            Some(constant) => Chunks::one(constant),
+            None => self.values.get(value),
+        }
     }
 
     /// The one chunk of a uniform value.
-    fn scalar(&self, value: Value) -> ir::Value {
-        self.values.get(value)[0]
+    fn scalar(&mut self, value: Value) -> ir::Value {
+        match self.remade(value) {
+            Some(constant) => constant,
+            None => self.values.get(value)[0],
+        }
+    }
+
+    /// A uniform integer constant, made where it is used: as part of an instruction or by one of its own, it is cheaper than
+    /// a register held from afar, or a reload.
+    fn remade(&mut self, value: Value) -> Option<ir::Value> {
+        let Some(&OpKind::Const(constant, Shape::Uniform)) = defining_kind(self.program, value)
+        else {
+            return None;
+        };
+        match constant {
+            Constant::I32(_) | Constant::I64(_) | Constant::Bool(_) => {
+                Some(self.constant(constant, Shape::Uniform)[0])
+            }
+            Constant::F32(_) | Constant::F64(_) => None,
+        }
     }
 
     fn lanes(&self) -> u32 {
@@ -314,7 +338,7 @@ impl<'a> Emitter<'a> {
 
     /// Emits the operations of a region.
     fn region(&mut self, region: Region) {
-        let depth = self.scaled.len();
+        let depth = (self.shifted.len(), self.slots.len());
         let program = self.program;
         for &op in &program.region(region).ops {
             let data = program.op(op);
@@ -325,12 +349,18 @@ impl<'a> Emitter<'a> {
                 self.values.set(result, &chunks);
             }
         }
-        self.scaled.truncate(depth);
+        self.shifted.truncate(depth.0);
+        self.slots.truncate(depth.1);
     }
 
     /// Emits one operation. Those with one result give its chunks; the others set their results themselves.
     fn op(&mut self, kind: &OpKind, results: &[Value]) -> Option<Chunks> {
         let chunks = match kind {
+            // See `remade`.
+            OpKind::Const(
+                Constant::I32(_) | Constant::I64(_) | Constant::Bool(_),
+                Shape::Uniform,
+            ) => Chunks::new(),
             OpKind::Const(constant, shape) => self.constant(*constant, *shape),
             OpKind::Record { word, elem } => Chunks::one(self.record_word(*word, *elem)),
             OpKind::WorkspaceAddress(workspace) => Chunks::one(match workspace {

@@ -38,26 +38,32 @@ impl Emitter<'_> {
                 Place::Nowhere => unreachable!("the survey saw every use of {array}"),
             };
         }
+        let known = |&&(of, at, _): &&(Array, Value, ir::Value)| (of, at) == (array, slot);
+        if let Some(&(_, _, begin)) = self.slots.iter().find(known) {
+            return Address::new(begin, fixed);
+        }
         let base = self.private_address(array);
-        let scaled = self.scaled(slot, bytes);
-        Address::new(self.b.ins().iadd(base, scaled), fixed)
+        let scaled = self.shifted(slot, bytes.trailing_zeros());
+        let begin = self.b.ins().iadd(base, scaled);
+        if !self.folds_sums() {
+            let begin = self.hide(begin);
+            self.slots.push((array, slot, begin));
+            return Address::new(begin, fixed);
+        }
+        Address::new(begin, fixed)
     }
 
-    /// A slot number times a power of two, made once for all arrays that are indexed by it.
-    fn scaled(&mut self, slot: Value, bytes: u32) -> ir::Value {
-        let shift = bytes.trailing_zeros();
-        if let Some(&(_, _, scaled)) = self
-            .scaled
-            .iter()
-            .find(|&&(of, by, _)| of == slot && by == shift)
-        {
-            return scaled;
+    /// A uniform i64 shifted left by a constant, made once for all that use it: arrays with slots of one size, and addresses.
+    pub(super) fn shifted(&mut self, number: Value, shift: u32) -> ir::Value {
+        let known = |&&(of, by, _): &&(Value, u32, ir::Value)| (of, by) == (number, shift);
+        if let Some(&(_, _, shifted)) = self.shifted.iter().find(known) {
+            return shifted;
         }
-        let number = self.scalar(slot);
+        let unshifted = self.scalar(number);
         let amount = self.int(types::I64, i64::from(shift));
-        let scaled = self.b.ins().ishl(number, amount);
-        self.scaled.push((slot, shift, scaled));
-        scaled
+        let shifted = self.b.ins().ishl(unshifted, amount);
+        self.shifted.push((number, shift, shifted));
+        shifted
     }
 
     pub(super) fn private_load(&mut self, array: Array, slot: Value, offset: u32) -> Chunks {
