@@ -202,13 +202,15 @@ pub(crate) fn find_readers(
     } = search;
     let order: Vec<Key> = readers.keys().copied().collect();
     let mut ends: BTreeMap<Op, Option<usize>> = BTreeMap::new();
-    for (&op, recipe) in recipes.iter_mut().rev() {
-        recipe.end = match goes_to.get(&op) {
-            None => None,
-            Some(Goal::Recipe(next)) => ends.get(next).copied().flatten(),
-            Some(Goal::Reader(key)) => order.binary_search(key).ok(),
+    for (&op, goal) in goes_to.iter().rev() {
+        let end = match goal {
+            Goal::Recipe(next) => ends.get(next).copied().flatten(),
+            Goal::Reader(key) => order.binary_search(key).ok(),
         };
-        ends.insert(op, recipe.end);
+        ends.insert(op, end);
+    }
+    for (op, recipe) in &mut recipes {
+        recipe.end = ends.get(op).copied().flatten();
     }
     Ok(Readers {
         list: readers.into_values().collect(),
@@ -233,7 +235,8 @@ impl Search<'_, '_> {
         }
         if self.facts.is_shared(recipe) && self.rule.keeps(Condition::SingleUseRecipes) {
             self.recipes.remove(&recipe);
-            self.read(recipe, Manner::Materialised, false);
+            let key = self.read(recipe, Manner::Materialised, false);
+            self.goes_to.insert(recipe, Goal::Reader(key));
             return Ok(());
         }
         for &result in &self.facts.kernel.op(recipe).results {

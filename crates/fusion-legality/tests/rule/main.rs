@@ -4,3 +4,4 @@ mod corpus;
 mod corpus_files;
 mod limits;
 mod mutations;
+mod random;
