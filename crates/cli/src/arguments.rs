@@ -104,6 +104,9 @@ pub(crate) struct ExplainArguments {
     /// The kernel's text
     #[arg(value_name = "KERNEL")]
     pub(crate) kernel: PathBuf,
+    /// Print records with stable keys instead of sentences
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) compilation: CompilationArguments,
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use diagnostics::{Location, line_column};
-use tilewright::explain::{explain as find, in_sentences};
+use serde_json::{Value, json};
+use tilewright::explain::{Change, Explained, Verdict, explain as find, in_sentences};
 
 use super::{read_kernel, told};
 use crate::arguments::ExplainArguments;
@@ -20,7 +21,79 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
         Location::Caller { file, line, .. } => format!("{file}:{line}"),
         Location::None => "somewhere".to_owned(),
     };
-    let text = in_sentences(&found, &place);
+    let text = if arguments.json {
+        let records: Vec<Value> = found
+            .iter()
+            .map(|item| record(item, &source.text))
+            .collect();
+        format!("{:#}\n", Value::Array(records))
+    } else {
+        in_sentences(&found, &place)
+    };
     write_stdout(|out| out.write_all(text.as_bytes()))
         .map_err(|error| Failure::without_source(cannot_write(Path::new("-"), &error)))
+}
+
+/// One subject as a record. Keys are stable; new ones may be added.
+fn record(item: &Explained, text: &str) -> Value {
+    let mut record = json!({
+        "kind": item.kind,
+        "name": item.name,
+        "place": place(&item.location, text),
+    });
+    let rest = match &item.verdict {
+        Verdict::Admitted {
+            reduction,
+            consumer,
+            saves,
+            change,
+        } => json!({
+            "admitted": true,
+            "consumer": { "what": consumer, "place": place(reduction, text) },
+            "saves_snapshot": saves,
+            "change": change_record(change),
+        }),
+        Verdict::Refused(reasons) => {
+            let reasons: Vec<Value> = reasons
+                .iter()
+                .map(|reason| {
+                    json!({
+                        "code": reason.code,
+                        "sentence": reason.sentence,
+                        "at": { "what": reason.at, "place": place(&reason.location, text) },
+                    })
+                })
+                .collect();
+            json!({ "admitted": false, "refusals": reasons })
+        }
+    };
+    if let (Value::Object(record), Value::Object(rest)) = (&mut record, rest) {
+        record.extend(rest);
+    }
+    record
+}
+
+/// What fusion would change, for one packet of programs.
+fn change_record(change: &Change) -> Value {
+    let pair = |(unfused, fused): (u64, u64)| json!({ "unfused": unfused, "fused": fused });
+    json!({
+        "private_reads": pair(change.private_reads),
+        "private_writes": pair(change.private_writes),
+        "view_reads": pair(change.view_reads),
+        "snapshot_bytes": pair(change.snapshot_bytes),
+    })
+}
+
+/// A location as line, column and bytes of the text.
+fn place(location: &Location, text: &str) -> Value {
+    match location {
+        Location::Text(span) => {
+            let at = line_column(text, span.start);
+            json!({ "line": at.line, "column": at.column, "start": span.start, "end": span.end })
+        }
+        Location::Caller { file, line, column } => {
+            json!({ "file": file, "line": line, "column": column })
+        }
+        Location::None => Value::Null,
+    }
 }
