@@ -1,7 +1,8 @@
 //! The Markdown pages, held against the house they describe.
 //!
-//! A page rots quietly: a link loses its target, an example its syntax. So each relative link must lead to a file, and
-//! each fenced block that begins like a kernel, `kernel name(`, must be one that parses and verifies.
+//! A page rots quietly: a link loses its target, an example its syntax, a law its test. So each relative link must lead
+//! to a file, each fenced block that begins like a kernel, `kernel name(`, must be one that parses and verifies, and each
+//! row of docs/laws.md must name a test of tests/tests/laws.rs.
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +22,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>, String> {
         }));
         findings.extend(broken_kernels(&path, &text));
     }
+    let read = |path: &str| {
+        fs::read_to_string(workspace.root.join(path)).map_err(|error| format!("{path}: {error}"))
+    };
+    findings.extend(untested_laws(
+        &read("docs/laws.md")?,
+        &read("tests/tests/laws.rs")?,
+    ));
     Ok(findings)
 }
 
@@ -59,6 +67,24 @@ fn broken_kernels(path: &str, text: &str) -> Vec<String> {
                 "{path}:{line}: the kernel is refused:\n{}",
                 found.to_string().trim_end()
             ))
+        })
+        .collect()
+}
+
+/// The rows `| **law** | sentence | `test` |` whose test is not there.
+fn untested_laws(page: &str, tests: &str) -> Vec<String> {
+    let rows: Vec<(&str, &str)> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| **")?.split_once("**"))
+        .filter_map(|(law, rest)| Some((law, rest.rsplit('`').nth(1)?)))
+        .collect();
+    if rows.is_empty() {
+        return vec!["docs/laws.md: holds no row of a law with its test".to_owned()];
+    }
+    rows.into_iter()
+        .filter(|(_, test)| !tests.contains(&format!("#[test]\nfn {test}()")))
+        .map(|(law, test)| {
+            format!("docs/laws.md: the law **{law}** has no test `{test}` in tests/tests/laws.rs")
         })
         .collect()
 }
@@ -123,5 +149,16 @@ mod tests {
         ] {
             assert_eq!(broken_kernels("README.md", &page(other)), [""; 0]);
         }
+    }
+    #[test]
+    fn a_law_without_its_test_is_refused() {
+        let page = "| law | sentence | test |\n| **once** | Each is evaluated once. | `once` |\n\
+                    | **same bits** | `a` equals `b`. | `same_bits` |\n";
+        let tests = "#[test]\nfn once() {}\n\nfn same_bits() {}\n";
+        assert_eq!(
+            untested_laws(page, tests),
+            ["docs/laws.md: the law **same bits** has no test `same_bits` in tests/tests/laws.rs"]
+        );
+        assert_eq!(untested_laws("nothing", tests).len(), 1);
     }
 }
