@@ -1,6 +1,7 @@
 //! The program as people use it: files in, files and sentences out.
 
 mod compiled;
+mod examples;
 mod numpy;
 mod paths;
 mod pipes;

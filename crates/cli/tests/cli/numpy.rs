@@ -1,32 +1,44 @@
-//! Files exchanged with numpy itself. Without a Python that has numpy the test is SKIPPED; under CI=true that is a failure.
+//! Files exchanged with numpy itself.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::sandbox::{COPY, Sandbox};
 
-/// A Python with numpy: of the repository's own environment, or of the system.
-fn python() -> Option<PathBuf> {
+/// A Python that has these modules: the repository's own, or the system's. Without one the test is skipped, loudly; in CI
+/// that is a failure.
+pub(crate) fn python_with(modules: &[&str]) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let candidates = [
         root.join("target/venv/bin/python"),
         PathBuf::from("python3"),
     ];
+    let import = format!(
+        "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, {modules:?})))"
+    );
     let works = |python: &PathBuf| {
-        let output = Command::new(python).args(["-c", "import numpy"]).output();
+        let output = Command::new(python).args(["-c", &import]).output();
         output.is_ok_and(|output| output.status.success())
     };
-    candidates.into_iter().find(works)
+    let found = candidates.into_iter().find(works);
+    if found.is_none() {
+        eprintln!(
+            "SKIPPED: there is no Python with {}; run ./.ci/setup",
+            modules.join(" and ")
+        );
+        let in_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+        assert!(
+            !in_ci,
+            "CI needs a Python with {}: run ./.ci/setup",
+            modules.join(" and ")
+        );
+    }
+    found
 }
 
 #[test]
 fn p58_numpy_writes_what_is_read_and_reads_what_is_written() {
-    let Some(python) = python() else {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "CI needs a Python with numpy: run ./.ci/setup"
-        );
-        eprintln!("SKIPPED: there is no Python with numpy; run ./.ci/setup");
+    let Some(python) = python_with(&["numpy"]) else {
         return;
     };
     let sandbox = Sandbox::new();
