@@ -10,7 +10,7 @@ use tilewright::prelude::*;
 use super::{Arguments, Array, generated, library};
 
 /// The unit roundoff of f32.
-pub const U: f64 = 1.0 / (1 << 24) as f64;
+pub(crate) const U: f64 = 1.0 / (1 << 24) as f64;
 /// 1.1 ulp, relative.
 const EXP: f64 = 2.2;
 /// 2.5 ulp, relative.
@@ -19,13 +19,13 @@ const FUNCTION: f64 = 5.0;
 const TINY: f64 = 1e-44;
 
 /// A kernel with its extents and inputs.
-pub struct Sized {
-    pub kernel: Verified,
-    pub arguments: Arguments,
+pub(crate) struct Sized {
+    pub(crate) kernel: Verified,
+    pub(crate) arguments: Arguments,
 }
 
 /// Additions on the way of an element to the root, the initial value's included.
-pub fn depth(n: usize) -> f64 {
+pub(crate) fn depth(n: usize) -> f64 {
     fn inner(n: usize) -> usize {
         if n <= 4096 {
             n.div_ceil(32) - 1 + 5
@@ -37,7 +37,7 @@ pub fn depth(n: usize) -> f64 {
 }
 
 /// The kernel of this name for `rows` programs of `n` elements, with generated inputs and canaries in its outputs.
-pub fn sized(name: &str, rows: usize, n: usize) -> Sized {
+pub(crate) fn sized(name: &str, rows: usize, n: usize) -> Sized {
     let table = [rows, n];
     let seed = (rows * 100_003 + n) as u64;
     let scaled = |seed: u64, count: usize, by: f32| -> Vec<f32> {
@@ -126,7 +126,7 @@ pub fn sized(name: &str, rows: usize, n: usize) -> Sized {
 }
 
 /// The arrays as the oracle computes them, by name.
-pub fn oracle(kernel: &Verified, arguments: &Arguments) -> Vec<(&'static str, Vec<f64>)> {
+pub(crate) fn oracle(kernel: &Verified, arguments: &Arguments) -> Vec<(&'static str, Vec<f64>)> {
     let mut buffers = Vec::new();
     let mut params = Vec::new();
     for param in kernel.params() {
@@ -163,7 +163,7 @@ pub fn oracle(kernel: &Verified, arguments: &Arguments) -> Vec<(&'static str, Ve
 }
 
 /// The arrays as the interpreter of TileIR computes them, by name. Every reduction of the library is a `tree`.
-pub fn interpreted(kernel: &Verified, arguments: &Arguments) -> Arguments {
+pub(crate) fn interpreted(kernel: &Verified, arguments: &Arguments) -> Arguments {
     let mut memory = Memory::new();
     let mut params = Vec::new();
     for param in kernel.params() {
@@ -201,7 +201,7 @@ pub fn interpreted(kernel: &Verified, arguments: &Arguments) -> Arguments {
 
 /// Holds results against the oracle: every output element within its bound. Gives the largest part of its bound that an
 /// error takes.
-pub fn check(name: &str, sized: &Sized, found: &Arguments) -> f64 {
+pub(crate) fn check(name: &str, sized: &Sized, found: &Arguments) -> f64 {
     let expected = oracle(&sized.kernel, &sized.arguments);
     let mut worst = 0.0f64;
     for (output, bounds) in bounds(name, &sized.arguments, &expected) {
