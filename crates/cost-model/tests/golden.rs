@@ -27,10 +27,20 @@ fn price(fused: bool, distribution: Distribution) -> Price {
                 plan.fused.insert(candidate.subject);
             }
         }
-        assert_eq!(plan.fused.len(), 1, "the load of x is admitted, the load of w has no reduction");
+        assert_eq!(
+            plan.fused.len(),
+            1,
+            "the load of x is admitted, the load of w has no reduction"
+        );
     }
     let realization = realize(admission, &plan).expect("the plan is realised");
-    WorkPrior.price(&realization, &Workload { roots: vec![vec![64]], workers: 1 })
+    WorkPrior.price(
+        &realization,
+        &Workload {
+            roots: vec![vec![64]],
+            workers: 1,
+        },
+    )
 }
 
 #[test]
@@ -38,8 +48,14 @@ fn whole_program_rms_norm_64x256_costs_what_it_did() {
     let unfused = price(false, Distribution::WholeProgram);
     let fused = price(true, Distribution::WholeProgram);
     assert_eq!(unfused.unit, "relative work units");
-    assert_eq!((unfused.term("memory"), unfused.total()), (Some(264_192.0), 297_112.0));
-    assert_eq!((fused.term("memory"), fused.total()), (Some(198_656.0), 231_576.0));
+    assert_eq!(
+        (unfused.term("memory"), unfused.total()),
+        (Some(264_192.0), 297_112.0)
+    );
+    assert_eq!(
+        (fused.term("memory"), fused.total()),
+        (Some(198_656.0), 231_576.0)
+    );
     let rest = |price: &Price| price.total() - price.term("memory").expect("memory is a term");
     assert_eq!((rest(&unfused), rest(&fused)), (32_920.0, 32_920.0));
 }
