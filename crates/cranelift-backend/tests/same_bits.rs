@@ -6,8 +6,9 @@ mod support;
 
 use std::ffi::c_void;
 
+use cranelift_backend::{Target, load};
 use support::random::{Case, HookCall};
-use support::{executable, record, run};
+use support::{code, host, record, run, targets_of_this_host};
 
 unsafe extern "C" fn remember(context: *mut c_void, id: u32, first: u64, count: u64) {
     // SAFETY: the test passes a vector that outlives the run.
@@ -17,7 +18,7 @@ unsafe extern "C" fn remember(context: *mut c_void, id: u32, first: u64, count: 
 /// Bytes before and after each buffer that nobody may touch.
 const MARGIN: usize = 64;
 
-fn check(case: &Case) {
+fn check(case: &Case, target: &Target) {
     let mut buffers: Vec<Vec<u8>> = case
         .inputs
         .buffers
@@ -36,7 +37,7 @@ fn check(case: &Case) {
     words.extend(case.inputs.scalars);
     let mut calls: Vec<HookCall> = Vec::new();
     let context: *mut Vec<HookCall> = &mut calls;
-    let executable = executable(&case.program);
+    let executable = load(&code(&case.program, target)).expect("executable memory");
     // The interpreter finds every access outside the buffers, and runs first.
     let _ = case.interpret(addresses);
     // SAFETY: the record lends the four buffers.
@@ -65,10 +66,15 @@ fn check(case: &Case) {
 fn same_bits() {
     // A seed from the environment narrows a failure down.
     if let Ok(seed) = std::env::var("SEED") {
-        return check(&Case::of_seed(seed.parse().expect("SEED is a number")));
+        let case = Case::of_seed(seed.parse().expect("SEED is a number"));
+        return check(&case, &host());
     }
+    let targets = targets_of_this_host();
     for seed in 0..200 {
-        check(&Case::of_seed(seed));
+        check(
+            &Case::of_seed(seed),
+            &targets[seed as usize % targets.len()],
+        );
     }
 }
 
@@ -76,6 +82,6 @@ fn same_bits() {
 #[test]
 fn p51_large_stack_frames() {
     for case in support::kernels::stack_frames() {
-        check(&case);
+        check(&case, &host());
     }
 }

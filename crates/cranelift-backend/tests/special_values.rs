@@ -5,9 +5,10 @@
 
 mod support;
 
+use cranelift_backend::{Target, load};
 use reference::xir_interpreter::{Buffers, Launch};
 use support::kernels::single;
-use support::{executable, record, run};
+use support::{code, record, run, targets_of_this_host};
 use xir::{
     Access, BinaryOp, Builder, CompareOp, ConvertOp, Elem, MemElem, Shape, Type, UnaryOp, Value,
     Verified,
@@ -306,7 +307,7 @@ fn is_nan(elem: Elem, bytes: &[u8]) -> bool {
     }
 }
 
-fn check(elem: Elem, shape: Shape, lanes: u32) {
+fn check(elem: Elem, shape: Shape, lanes: u32, target: &Target) {
     let ty = Type { elem, shape };
     let operations = operations(elem);
     let program = kernel(ty, lanes, &operations);
@@ -328,7 +329,7 @@ fn check(elem: Elem, shape: Shape, lanes: u32) {
     let mut out = vec![0u8; size];
     let mut words: Vec<u64> = inputs.iter().map(|bytes| bytes.as_ptr() as u64).collect();
     words.push(out.as_mut_ptr() as u64);
-    let executable = executable(&program);
+    let executable = load(&code(&program, target)).expect("executable memory");
     // SAFETY: the record lends the three inputs and the output, which are as large as the program expects.
     unsafe { run(&executable, &record(None, &words)) };
 
@@ -358,10 +359,12 @@ fn check(elem: Elem, shape: Shape, lanes: u32) {
 
 #[test]
 fn same_bits_on_special_values() {
-    for elem in [Elem::F32, Elem::F64, Elem::I32, Elem::I64, Elem::Bool] {
-        check(elem, Shape::Uniform, 4);
-        for lanes in [2, 4, 8, 16] {
-            check(elem, Shape::Varying, lanes);
+    for target in targets_of_this_host() {
+        for elem in [Elem::F32, Elem::F64, Elem::I32, Elem::I64, Elem::Bool] {
+            check(elem, Shape::Uniform, 4, &target);
+            for lanes in [2, 4, 8, 16] {
+                check(elem, Shape::Varying, lanes, &target);
+            }
         }
     }
 }

@@ -12,6 +12,13 @@ fn list<T: fmt::Display>(items: &[T]) -> String {
     format!("[{}]", items.join(", "))
 }
 
+fn dimensions(count: usize) -> String {
+    match count {
+        1 => "1 dimension".to_owned(),
+        count => format!("{count} dimensions"),
+    }
+}
+
 /// Why memory can't be seen as an array of this shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
@@ -166,7 +173,7 @@ pub enum BindError {
     },
     /// A number that the parameter's type can't hold.
     #[error(
-        "parameter `{name}` has type {wanted}, which can't hold {given:?}; give a value of type {wanted}"
+        "parameter `{name}` has type {wanted}, which can't hold {given}; give a value of type {wanted}"
     )]
     Number {
         /// The parameter.
@@ -194,10 +201,10 @@ pub enum BindError {
     },
     /// An array of another rank.
     #[error(
-        "{given} has {} dimensions where the kernel wants [{}]; reshape it to {} dimensions",
-        given.shape.len(),
+        "{given} has {} where the kernel wants [{}]; reshape it to {}",
+        dimensions(given.shape.len()),
         axes.join(", "),
-        axes.len()
+        dimensions(axes.len())
     )]
     Rank {
         /// What was given.

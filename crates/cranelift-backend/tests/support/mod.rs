@@ -29,6 +29,20 @@ pub(crate) fn named(name: &str) -> Target {
     .expect("a target")
 }
 
+/// Targets whose code runs here: the host, and the least that its architecture is compiled for.
+pub(crate) fn targets_of_this_host() -> Vec<Target> {
+    let least = if cfg!(target_arch = "x86_64") {
+        "x86_64-linux"
+    } else {
+        "aarch64-linux"
+    };
+    if cfg!(target_os = "linux") {
+        vec![host(), named(least)]
+    } else {
+        vec![host()]
+    }
+}
+
 /// Code for this host, loaded.
 pub(crate) fn executable(program: &Verified) -> Executable {
     load(&code(program, &host())).expect("executable memory")
