@@ -2,7 +2,8 @@
 //!
 //! A page rots quietly: a link loses its target, an example its syntax, a law its test. So each relative link must lead
 //! to a file, each fenced block that begins like a kernel, `kernel name(`, must be one that parses and verifies, and each
-//! row of docs/laws.md must name a test of tests/tests/laws.rs.
+//! row of docs/laws.md must name a test of tests/tests/laws.rs. The README's Rust stands word for word in the docs of the
+//! crate `tilewright`, where it is run.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,26 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>, String> {
         &read("docs/laws.md")?,
         &read("tests/tests/laws.rs")?,
     ));
+    let run = read("crates/tilewright/src/lib.rs")?;
+    findings.extend(unrun_rust("README.md", &read("README.md")?, &run));
     Ok(findings)
+}
+
+/// The Rust of a page that is no part of the docs of a source file.
+fn unrun_rust(path: &str, text: &str, source: &str) -> Vec<String> {
+    let docs: String = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("//!"))
+        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+        .collect();
+    fenced_blocks(text)
+        .into_iter()
+        .filter(|(line, block)| {
+            let fence = text.lines().nth(line - 2).unwrap_or("").trim();
+            fence == "```rust" && !docs.contains(block.as_str())
+        })
+        .map(|(line, _)| format!("{path}:{line}: this Rust is not part of the docs that are run"))
+        .collect()
 }
 
 fn broken_links(path: &str, text: &str, exists: impl Fn(&Path) -> bool) -> Vec<String> {
@@ -160,5 +180,16 @@ mod tests {
             ["docs/laws.md: the law **same bits** has no test `same_bits` in tests/tests/laws.rs"]
         );
         assert_eq!(untested_laws("nothing", tests).len(), 1);
+    }
+    #[test]
+    fn rust_that_is_run_nowhere_is_refused() {
+        let page = "```rust\nlet a = 1;\n```\n\n```sh\ncargo test\n```\n";
+        let source = "//! Docs.\n//!\n//! ```\n//! let a = 1;\n//! assert_eq!(a, 1);\n//! ```\n";
+        assert_eq!(unrun_rust("README.md", page, source), [""; 0]);
+        let findings = unrun_rust("README.md", &page.replace("= 1", "= 2"), source);
+        assert_eq!(
+            findings,
+            ["README.md:2: this Rust is not part of the docs that are run"]
+        );
     }
 }

@@ -42,24 +42,18 @@ impl Workspace {
             .parent()
             .ok_or_else(|| format!("{} has no parent", xtask.display()))?;
         let manifest = read_manifest(&root.join("Cargo.toml"))?;
+        let patterns = manifest
+            .get("workspace")
+            .and_then(|table| table.get("members"))
+            .and_then(Value::as_array)
+            .ok_or("Cargo.toml: `workspace.members` is missing")?;
         let mut directories = Vec::new();
-        for member in ["crates", "xtask", "tests", "benches"] {
-            if member != "crates" {
-                directories.push(member.to_owned());
-                continue;
-            }
-            let crates = root.join(member);
-            let entries =
-                fs::read_dir(&crates).map_err(|error| format!("{}: {error}", crates.display()))?;
-            for entry in entries {
-                let entry = entry.map_err(|error| format!("{}: {error}", crates.display()))?;
-                if entry.path().join("Cargo.toml").is_file() {
-                    directories.push(format!("crates/{}", entry.file_name().to_string_lossy()));
-                }
-            }
+        for pattern in patterns.iter().filter_map(Value::as_str) {
+            directories.extend(expand(root, pattern)?);
         }
         directories.sort();
         let mut members = Vec::new();
+        directories.dedup();
         for directory in directories {
             let manifest = read_manifest(&root.join(&directory).join("Cargo.toml"))?;
             members.push(Member {
@@ -114,6 +108,22 @@ impl Member {
         }
         found
     }
+}
+
+/// The directories a row of `workspace.members` means: itself, or with `/*` at its end all below that hold a manifest.
+fn expand(root: &Path, pattern: &str) -> Result<Vec<String>, String> {
+    let Some(parent) = pattern.strip_suffix("/*") else {
+        return Ok(vec![pattern.to_owned()]);
+    };
+    let entries = fs::read_dir(root.join(parent)).map_err(|error| format!("{parent}: {error}"))?;
+    let mut directories = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| format!("{parent}: {error}"))?;
+        if entry.path().join("Cargo.toml").is_file() {
+            directories.push(format!("{parent}/{}", entry.file_name().to_string_lossy()));
+        }
+    }
+    Ok(directories)
 }
 
 fn package_of(dependency: &Value) -> Option<&str> {
