@@ -12,3 +12,4 @@ pub mod lowered;
 pub mod native;
 pub mod plans;
 pub mod random;
+pub mod stages;

@@ -233,18 +233,14 @@ where col = {col} {{
             output(&case, &memory, "z"),
             output(&case, &memory, "m"),
         );
-        for row in 0..rows as usize {
-            let range = row * col as usize..(row + 1) * col as usize;
-            let (y, z, peak) = (&y[range.clone()], &z[range], m[row]);
+        let rows = y.chunks(col as usize).zip(z.chunks(col as usize));
+        for (row, ((y, z), &peak)) in rows.zip(&m).enumerate() {
             let place = format!("seed {seed}, row {row}, plan {plan}\n{text}");
             assert!(
                 y.iter().any(|value| value.to_bits() == peak.to_bits()),
                 "{place}"
             );
-            assert!(
-                peak.is_infinite() || z.iter().any(|&value| value == 0.0),
-                "{place}"
-            );
+            assert!(peak.is_infinite() || z.contains(&0.0), "{place}");
             assert!(
                 peak.is_infinite() || z.iter().all(|&value| value <= 0.0),
                 "{place}"
