@@ -56,11 +56,14 @@ pub(crate) fn spilled_bytes(program: &Program, values: &[Value]) -> u32 {
 
 /// The constant a value is, if an operation says so.
 pub(crate) fn constant_of(program: &Program, value: Value) -> Option<xir::Constant> {
-    match defining_kind(program, value)? {
-        OpKind::Const(constant, _) => Some(*constant),
-        OpKind::Splat(of) => constant_of(program, *of),
-        _ => None,
+    let kind = defining_kind(program, value)?;
+    if let OpKind::Splat(of) = kind {
+        return constant_of(program, *of);
     }
+    if let OpKind::Const(constant, _) = kind {
+        return Some(*constant);
+    }
+    None
 }
 
 /// The i64 a uniform value is, if an operation says so.
@@ -124,7 +127,24 @@ impl Survey {
                     let bytes = spilled_bytes(program, &program.op(op).results);
                     self.result_bytes = self.result_bytes.max(bytes);
                 }
-                _ => {}
+                OpKind::Const(..)
+                | OpKind::Record { .. }
+                | OpKind::WorkspaceAddress(_)
+                | OpKind::Unary(..)
+                | OpKind::Binary(..)
+                | OpKind::Compare(..)
+                | OpKind::Select { .. }
+                | OpKind::Fma(..)
+                | OpKind::Convert(..)
+                | OpKind::Splat(_)
+                | OpKind::LaneIndex
+                | OpKind::Lane { .. }
+                | OpKind::Any(_)
+                | OpKind::Build(_)
+                | OpKind::Shuffle { .. }
+                | OpKind::Loop { .. }
+                | OpKind::If { .. }
+                | OpKind::Opaque { .. } => {}
             }
             kind.visit_regions(|region| self.visit(program, region, accesses));
         }
