@@ -417,12 +417,6 @@ impl<'k, M: Meaning> Walker<'k, M> {
         Ok(())
     }
 
-    // ---- reductions ----
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the fields of one operation, taken apart by the caller's match"
-    )]
     fn repeat(
         &mut self,
         environment: &mut Environment<M::Item>,

@@ -3,6 +3,10 @@
 use super::*;
 
 impl<'k, M: Meaning> Walker<'k, M> {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of one operation, taken apart by the caller's match"
+    )]
     pub(super) fn reduce(
         &mut self,
         environment: &mut Environment<M::Item>,
