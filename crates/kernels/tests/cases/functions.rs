@@ -148,7 +148,7 @@ fn p22_invalid_operations_give_nan_folded_or_not() {
 
 #[test]
 fn p23_subnormal_arguments_are_read() {
-    let x = [1e-40, 1.17549421e-38, 1.4e-45];
+    let x = [1e-40, 1.175_494_2e-38, 1.4e-45];
     within_ulps(
         &map("sqrt(a)", &x),
         &[9.99997e-21, 1.08420211e-19, 3.74339213e-23],

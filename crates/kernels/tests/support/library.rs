@@ -236,7 +236,7 @@ pub(crate) fn check(name: &str, sized: &Sized, found: &Arguments) -> f64 {
     worst
 }
 
-fn row<'a>(values: &'a [f64], index: usize, n: usize) -> &'a [f64] {
+fn row(values: &[f64], index: usize, n: usize) -> &[f64] {
     &values[index * n..(index + 1) * n]
 }
 
