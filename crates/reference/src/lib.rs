@@ -2,7 +2,7 @@
 //!
 //! Generated code can only be called right if something says what right is. This crate says it, slowly and plainly: the
 //! interpreter of TileIR ([`interpret`]) gives the bits a kernel means, given the trees of a plan; the interpreter of XIR
-//! gives the bits a lowered program means; and the oracle ([`oracle`]) says what the kernel would give with exact enough
+//! gives the bits a lowered program means; and the oracle ([`oracle()`]) says what the kernel would give with exact enough
 //! arithmetic, which bounds how far bits may be from the truth.
 //!
 //! A kernel runs on a [`Memory`] of byte buffers. [`Arguments`] put each view somewhere into it, and views may alias in any
