@@ -27,18 +27,22 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// The diagnostic for a file that can't be read.
 pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(
-        "cannot-read",
-        format!("cannot read `{}`: {error}", path.display()),
-    )
+    let what = if is_dash(path) {
+        "stdin".to_owned()
+    } else {
+        format!("`{}`", path.display())
+    };
+    Diagnostic::error("cannot-read", format!("cannot read {what}: {error}"))
 }
 
 /// The diagnostic for a file that can't be written.
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(
-        "cannot-write",
-        format!("cannot write `{}`: {error}", path.display()),
-    )
+    let what = if is_dash(path) {
+        "stdout".to_owned()
+    } else {
+        format!("`{}`", path.display())
+    };
+    Diagnostic::error("cannot-write", format!("cannot write {what}: {error}"))
 }
 
 /// Writes to stdout. A reader that has gone away has had enough.
@@ -95,6 +99,9 @@ pub(crate) fn stage(
     // Asked first, since a missing directory is the likeliest mistake and the system says it best.
     fs::metadata(directory)?;
     let content = temporary_in(directory).map_err(without_path)?;
+    // From here on one file has one name, however it was spelt.
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let target = fs::canonicalize(directory)?.join(name);
     let mut out = BufWriter::new(content.as_file());
     fill(&mut out)?;
     out.flush()?;
@@ -127,6 +134,11 @@ fn without_path(error: io::Error) -> io::Error {
 }
 
 impl Staged {
+    /// Whether both would be given the same name.
+    pub(crate) fn same_target(&self, other: &Staged) -> bool {
+        self.target == other.target
+    }
+
     /// Gives the file its name.
     pub(crate) fn publish(self) -> io::Result<()> {
         let Staged { content, target } = self;

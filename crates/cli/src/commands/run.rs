@@ -132,7 +132,17 @@ fn save(prepared: &Prepared) -> Result<(), Failure> {
         let tensor = tensor_of(prepared, *param);
         let file =
             stage(path, |out| npy::write(tensor, out)).map_err(|error| failed(path, &error))?;
-        staged.extend(file.map(|file| (path, file)));
+        let Some(file) = file else { continue };
+        if let Some((other, _)) = staged.iter().find(|(_, other)| other.same_target(&file)) {
+            let message = format!(
+                "outputs `{}` and `{}` are one file",
+                other.display(),
+                path.display()
+            );
+            let mistake = Diagnostic::error("one-file", message).with_help("give each its own");
+            return Err(Failure::without_source(mistake));
+        }
+        staged.push((path, file));
     }
     for (path, file) in staged {
         file.publish().map_err(|error| failed(path, &error))?;

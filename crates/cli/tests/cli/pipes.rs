@@ -110,6 +110,39 @@ fn errors_have_no_colour_codes_in_a_pipe() {
     }
 }
 
+/// A stdout that can't take more is an error, not a quiet end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("k.tile", COPY);
+    sandbox.write("x.npy", npy_f32(&[1, 1], &[1.0]));
+    for line in [
+        "fmt k.tile",
+        "run k.tile x=x.npy -o y=-",
+        "run k.tile x=x.npy -o y=/dev/full",
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = sandbox
+            .command(line.split_whitespace())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let said = Said::from(output).fails(1);
+        assert!(
+            said.starts_with("error[cannot-write]: cannot write "),
+            "{said}"
+        );
+        assert!(
+            said.ends_with("No space left on device (os error 28)\n"),
+            "{said}"
+        );
+    }
+}
+
 /// A file that claims more than there is costs no more memory than there is.
 #[cfg(target_os = "linux")]
 #[test]
