@@ -509,8 +509,13 @@ fn two_outputs_to_one_file_by_two_names() {
         "kernel two(a: mut view f32[n], b: mut view f32[n]) { parallel i: n { store a[i] = 1.0 } }",
     );
     let line = "run k.tile --axis n=2 -o a=y.npy -o b=./y.npy";
-    says(&sandbox, line, 1, expect![[r#"
+    says(
+        &sandbox,
+        line,
+        1,
+        expect![[r#"
         error[one-file]: outputs `y.npy` and `./y.npy` are one file
           = help: give each its own
-    "#]]);
+    "#]],
+    );
 }
