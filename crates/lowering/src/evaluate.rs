@@ -99,6 +99,14 @@ impl Lowerer<'_> {
             }
             OpKind::Binary(binary, a, b) => {
                 let (a, b) = (self.operand(*a, index), self.operand(*b, index));
+                // The sign of a NaN differs between machines, so it counts as positive.
+                let b = if *binary == BinaryOp::CopySign {
+                    let nan = self.emit.compare(xir::CompareOp::Ne, b, b);
+                    let positive = self.emit.unary(xir::UnaryOp::Abs, b);
+                    self.emit.select(nan, positive, b)
+                } else {
+                    b
+                };
                 self.emit.binary(xir_binary(*binary), a, b)
             }
             OpKind::Compare(compare, a, b) => {

@@ -53,6 +53,7 @@ pub fn binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
             BinaryOp::Div => a / b,
             BinaryOp::Min => extremum::minimum_f32(a, b),
             BinaryOp::Max => extremum::maximum_f32(a, b),
+            BinaryOp::CopySign if b.is_nan() => a.abs(),
             BinaryOp::CopySign => a.copysign(b),
             BinaryOp::Rem
             | BinaryOp::And
@@ -68,6 +69,7 @@ pub fn binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
             BinaryOp::Div => a / b,
             BinaryOp::Min => extremum::minimum_f64(a, b),
             BinaryOp::Max => extremum::maximum_f64(a, b),
+            BinaryOp::CopySign if b.is_nan() => a.abs(),
             BinaryOp::CopySign => a.copysign(b),
             BinaryOp::Rem
             | BinaryOp::And

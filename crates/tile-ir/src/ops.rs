@@ -102,7 +102,7 @@ pub enum BinaryOp {
     Min,
     /// IEEE 754-2019 maximum.
     Max,
-    /// Magnitude of the first, sign of the second (floats).
+    /// Magnitude of the first, sign of the second (floats). A NaN counts as positive there: its sign bit is nobody's result.
     CopySign,
     /// Bitwise (i32) or logical (bool) and.
     And,
