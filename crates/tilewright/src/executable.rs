@@ -1,7 +1,8 @@
 //! A compiled kernel, and the calls that run it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use cranelift_backend::Target;
 use machine::Machine;
 use numerics::ElementType;
 use runtime::{Argument, AxisSignature, Bound, ParamSignature, Signature, ViewSignature};
@@ -45,9 +46,9 @@ pub fn compile_traced(
     options: &CompileOptions,
     trace: Option<Trace<'_>>,
 ) -> Result<Executable, Error> {
-    let target = cranelift_backend::Target::new(&Machine::host()?)?;
+    let target = host_target()?;
     let translation = translate(kernel, &options.request, trace)?;
-    let code = cranelift_backend::compile(&translation.program, &target)?;
+    let code = cranelift_backend::compile(&translation.program, target)?;
     let signature = signature(kernel);
     let contents = Contents {
         translation,
@@ -59,6 +60,16 @@ pub fn compile_traced(
     Ok(Executable {
         contents: Arc::new(contents),
     })
+}
+
+/// This machine as a target. Asking the system what it is takes as long as lowering a kernel, and it does not change.
+fn host_target() -> Result<&'static Target, Error> {
+    static HOST: OnceLock<Target> = OnceLock::new();
+    if let Some(target) = HOST.get() {
+        return Ok(target);
+    }
+    let target = Target::new(&Machine::host()?)?;
+    Ok(HOST.get_or_init(|| target))
 }
 
 impl Executable {
