@@ -77,7 +77,9 @@ fn in_different_columns(a: &View<'_>, b: &View<'_>) -> bool {
         let (Some(a), Some(b)) = (columns(a, distance), columns(b, distance)) else {
             return false;
         };
-        a.1 <= b.0 || b.1 <= a.0
+        // Rows of `a` begin with its own first byte; seen from there `b` has to begin behind it and end before the next row.
+        let offset = (b.first - a.first).rem_euclid(distance);
+        a.width <= offset && offset + b.width <= distance
     })
 }
 
@@ -90,9 +92,16 @@ fn bytes_of(view: &View<'_>) -> Vec<(i128, i128)> {
         .collect()
 }
 
-/// The bytes of a row of `distance` bytes that elements of the view lie in, if every row has them in the same place: first,
-/// and past the last. Rows begin at multiples of the distance.
-fn columns(view: &View<'_>, distance: i128) -> Option<(i128, i128)> {
+/// The bytes that elements of a view lie in, if they repeat from row to row.
+struct Columns {
+    /// The address of the first byte in some row.
+    first: i128,
+    /// From the first byte to past the last one of that row.
+    width: i128,
+}
+
+/// The columns of a view whose rows are `distance` bytes apart.
+fn columns(view: &View<'_>, distance: i128) -> Option<Columns> {
     if distance == 0 {
         return None;
     }
@@ -107,8 +116,7 @@ fn columns(view: &View<'_>, distance: i128) -> Option<(i128, i128)> {
         width += reach.abs();
         first += reach.min(0);
     }
-    let first = first.rem_euclid(distance);
-    (first + width <= distance).then_some((first, first + width))
+    Some(Columns { first, width })
 }
 
 #[cfg(test)]
