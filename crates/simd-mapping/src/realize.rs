@@ -415,7 +415,9 @@ impl Layout<'_> {
     }
 
     fn fuse(&mut self, subject: Subject, value: Value, reduction: Op) -> Representation {
-        let save = self.read_after(value, reduction).then(|| self.array(value));
+        let save = self
+            .is_read(value, Some(reduction))
+            .then(|| self.array(value));
         self.reads.entry(reduction).or_default().push(FusedRead {
             subject,
             value,
@@ -424,21 +426,24 @@ impl Layout<'_> {
         Representation::Fused { reduction, save }
     }
 
-    /// Whether anybody but the fused reduction reads the value.
-    fn read_after(&self, value: Value, reduction: Op) -> bool {
+    /// Whether anybody reads the value, but for the reduction it is fused into. A value that only dead recipes take isn't read.
+    fn is_read(&self, value: Value, fused: Option<Op>) -> bool {
         let mut pending = vec![value];
         let mut seen = vec![false; self.kernel.values().len()];
         while let Some(value) = pending.pop() {
             if std::mem::replace(&mut seen[value.index()], true) {
                 continue;
             }
+            let definition = self.kernel.value(value).definition;
             if self.uses.is_yielded(value)
-                && !self.inside(self.kernel.value(value).definition, reduction)
+                && !fused.is_some_and(|reduction| self.inside(definition, reduction))
             {
                 return true;
             }
             for &user in self.uses.users(value) {
-                if self.op_inside(user, reduction) || user == reduction {
+                if fused
+                    .is_some_and(|reduction| user == reduction || self.op_inside(user, reduction))
+                {
                     continue;
                 }
                 match self.kernel.op(user).kind {
@@ -499,7 +504,8 @@ impl Layout<'_> {
             });
         }
         let materialize = match wanted.or(required) {
-            Some(Materialization::Snapshot) => true,
+            // A wrapper runs its fused reduction where it stands, whoever reads what it makes.
+            Some(Materialization::Snapshot) => required.is_some() || self.is_read(value, None),
             Some(Materialization::Recipe) => false,
             Some(Materialization::Reload) => {
                 return Err(Refusal::NoReload {
@@ -526,7 +532,7 @@ impl Layout<'_> {
             .users(value)
             .iter()
             .any(|&user| self.reads_again(user, value));
-        self.uses.count(value) > 1 || again
+        (self.uses.count(value) > 1 || again) && self.is_read(value, None)
     }
 
     /// Whether evaluating one element of the operation's result is worth a private read.
