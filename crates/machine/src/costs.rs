@@ -32,7 +32,7 @@ pub struct OperationCosts {
     pub shuffle: Cost,
     /// How many instructions of any kind the front end delivers in a cycle, at most.
     pub issue_width: u32,
-    /// Where the figures come from.
+    /// Where the figures come from. What it calls an unsourced estimate was read nowhere and must not carry a claim.
     pub source: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub(crate) const ZEN3: OperationCosts = OperationCosts {
     store: cost(8.0, 1.0),
     shuffle: cost(1.0, 0.5),
     issue_width: 6,
-    source: "LLVM's scheduling model of Zen 3, measured with llvm-exegesis",
+    source: "arithmetic: LLVM's scheduling model of Zen 3; load, store, shuffle and issue width: unsourced estimates",
 };
 
 /// Arm Neoverse N1.
@@ -65,7 +65,8 @@ pub(crate) const NEOVERSE_N1: OperationCosts = OperationCosts {
     store: cost(5.0, 1.0),
     shuffle: cost(2.0, 0.5),
     issue_width: 4,
-    source: "Arm Neoverse N1 Software Optimization Guide, by way of LLVM's scheduling model",
+    source: "arithmetic: LLVM's scheduling model of Neoverse N1; load and store in part from there; shuffle and issue \
+             width: unsourced estimates",
 };
 
 /// Arm Neoverse V2.
@@ -79,7 +80,8 @@ pub(crate) const NEOVERSE_V2: OperationCosts = OperationCosts {
     store: cost(6.0, 0.5),
     shuffle: cost(2.0, 0.25),
     issue_width: 8,
-    source: "Arm Neoverse V2 Software Optimization Guide",
+    source: "arithmetic: Arm Neoverse V2 Software Optimization Guide; load, store, shuffle and issue width: unsourced \
+             estimates",
 };
 
 /// Apple M1, performance core (Firestorm).
@@ -93,6 +95,6 @@ pub(crate) const APPLE_M1: OperationCosts = OperationCosts {
     store: cost(5.0, 0.5),
     shuffle: cost(2.0, 0.25),
     issue_width: 8,
-    source: "Dougall Johnson's measurements of the Firestorm core; the intervals of division and square root, the \
-             latency of square root and of loads are approximate",
+    source: "latency of div: published measurements; latencies of mul and fma: published measurements of related \
+             forms; all else: unsourced estimates",
 };
