@@ -1,12 +1,12 @@
 //! Lowered programs give the bits the kernel means: interpreted TileIR against interpreted XIR, at every mapping, width and partial count.
 
-use kernel_abi::RecordLayout;
 use numerics::{ElementType, Scalar, TreeShape};
 use planner::{Pins, Request, Rule, Rules, plan_for};
-use reference::xir_interpreter::{Buffers, Launch};
 use reference::{Argument, Arguments, Memory, Options, Place, interpret};
 use simd_mapping::realize;
-use tile_ir::{Kernel, ParamKind, Verified};
+use tests::case::RunCase;
+use tests::lowered::interpret_lowered;
+use tile_ir::{ParamKind, Verified};
 
 /// A number for element `i` of parameter `seed`: small, signed, with zeros of both signs, and exact in every element type.
 fn number(seed: u64, i: u64) -> f32 {
@@ -48,70 +48,35 @@ fn scalar_of(element: ElementType) -> Scalar {
     }
 }
 
-fn word_of(scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::F32(x) => u64::from(x.to_bits()),
-        Scalar::F64(x) => x.to_bits(),
-        Scalar::I32(n) => u64::from(n as u32),
-        Scalar::Bool(b) => u64::from(b),
-    }
-}
-
-struct Setup {
-    arguments: Arguments,
-    buffers: Vec<(ElementType, Vec<u8>)>,
-    record: Vec<u64>,
-    simulated: Buffers,
-}
-
-fn set_up(kernel: &Kernel, roots: u32) -> Setup {
-    let layout: RecordLayout = lowering::record_layout(kernel);
+fn set_up(kernel: &Verified, roots: u32) -> RunCase {
     let extent = |axis| kernel.axis(axis).extent.unwrap_or(roots);
-    let mut setup = Setup {
+    let mut run = RunCase {
+        kernel: kernel.clone(),
+        memory: Memory::new(),
         arguments: Arguments {
             params: Vec::new(),
             extents: kernel.axes().map(|axis| (axis, extent(axis))).collect(),
         },
-        buffers: Vec::new(),
-        record: vec![0; layout.words() as usize],
-        simulated: Buffers::new(),
+        elements: Vec::new(),
+        near: Vec::new(),
+        fusions: Vec::new(),
+        refusal: None,
+        interpreter_only: false,
     };
     for param in kernel.params() {
-        let at = layout.param(param.index()) as usize;
-        match &kernel.param(param).kind {
+        let argument = match &kernel.param(param).kind {
             ParamKind::View(view) => {
                 let shape: Vec<u32> = view.dims.iter().map(|&axis| extent(axis)).collect();
                 let count = shape.iter().map(|&n| u64::from(n)).product();
                 let bytes = bytes_of(view.element, param.index() as u64 + 1, count);
-                let place = Place::dense(setup.buffers.len(), &shape);
-                setup.record[at] = setup.simulated.lend(bytes.clone());
-                for (dim, (&extent, &stride)) in shape.iter().zip(&place.strides).enumerate() {
-                    setup.record[layout.extent(param.index(), dim) as usize] = u64::from(extent);
-                    let bytes = stride * view.element.size() as i64;
-                    setup.record[layout.stride(param.index(), dim) as usize] = bytes as u64;
-                }
-                setup.buffers.push((view.element, bytes));
-                setup.arguments.params.push(Argument::View(place));
+                run.elements.push(view.element);
+                Argument::View(Place::dense(run.memory.add(bytes), &shape))
             }
-            ParamKind::Scalar(element) => {
-                setup.record[at] = word_of(scalar_of(*element));
-                setup
-                    .arguments
-                    .params
-                    .push(Argument::Scalar(scalar_of(*element)));
-            }
-        }
+            ParamKind::Scalar(element) => Argument::Scalar(scalar_of(*element)),
+        };
+        run.arguments.params.push(argument);
     }
-    for axis in kernel.axes() {
-        setup.record[layout.axis(axis.index()) as usize] = u64::from(extent(axis));
-    }
-    setup
-}
-
-fn scalars(element: ElementType, bytes: &[u8]) -> Vec<Scalar> {
-    let mut memory = Memory::new();
-    let buffer = memory.add(bytes.to_vec());
-    memory.scalars(buffer, element)
+    run
 }
 
 /// Compares one kernel at one plan, unoptimised and optimised.
@@ -127,15 +92,12 @@ fn agree(kernel: &Verified, request: &Request, roots: u32) {
     let one = TreeShape::new(1, None).expect("1 is a power of two");
     let tree_of = |op| trees.get(&op).copied().unwrap_or(one);
 
-    let setup = set_up(kernel, roots);
-    let mut memory = Memory::new();
-    for (_, bytes) in &setup.buffers {
-        memory.add(bytes.clone());
-    }
+    let run = set_up(kernel, roots);
+    let mut memory = run.memory.clone();
     interpret(
         kernel,
         &mut memory,
-        &setup.arguments,
+        &run.arguments,
         &Options {
             tree_of: &tree_of,
             ..Options::default()
@@ -148,15 +110,11 @@ fn agree(kernel: &Verified, request: &Request, roots: u32) {
     xir_opt::optimise(&mut optimised, None);
     for (stage, program) in [("lowered", program), ("optimised", optimised)] {
         let text = program.to_string();
-        let program = xir::verify(program)
+        let lowered = interpret_lowered(&run, program)
             .unwrap_or_else(|error| panic!("{}: {plan}: {stage}: {error}\n{text}", kernel.name));
-        let mut simulated = setup.simulated.clone();
-        Launch::new(&program, &setup.record, &mut simulated)
-            .run_all()
-            .unwrap_or_else(|fault| panic!("{}: {plan}: {stage}: {fault}\n{text}", kernel.name));
-        for (index, (element, _)) in setup.buffers.iter().enumerate() {
+        for (index, element) in run.elements.iter().enumerate() {
             let expected = memory.scalars(index, *element);
-            let found = scalars(*element, simulated.bytes(index));
+            let found = lowered.scalars(index, *element);
             for (i, (a, b)) in expected.iter().zip(&found).enumerate() {
                 let where_ = || {
                     format!(

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use tile_ir::{Dim, Kernel, Op, OpKind, Param, Stride, Subscript, Value};
 
-use crate::plan::Distribution;
 use crate::realization::{Realization, Representation};
 
 /// Which addresses the lanes of an access touch.
@@ -91,7 +90,7 @@ fn count_op(r: &Realization, op: Op, times: u64, out: &mut Vec<OpAccount>) {
                     touch(
                         &mut account.writes,
                         Target::Private(value),
-                        private_class(r),
+                        AccessClass::Contiguous,
                         1,
                     );
                 }
@@ -183,7 +182,7 @@ fn count_op(r: &Realization, op: Op, times: u64, out: &mut Vec<OpAccount>) {
                         touch(
                             &mut account.writes,
                             Target::Private(result),
-                            private_class(r),
+                            AccessClass::Contiguous,
                             1,
                         );
                     }
@@ -209,12 +208,6 @@ fn points(r: &Realization, dims: &[Dim]) -> u64 {
             }
         })
         .product()
-}
-
-fn private_class(r: &Realization) -> AccessClass {
-    match r.plan.distribution {
-        Distribution::WholeProgram | Distribution::PacketLocal => AccessClass::Contiguous,
-    }
 }
 
 /// The class of a view's access at subscripts.
@@ -293,7 +286,7 @@ impl Walk<'_> {
                         touch(
                             &mut self.account.writes,
                             Target::Private(value),
-                            private_class(self.r),
+                            AccessClass::Contiguous,
                             1,
                         );
                     }
@@ -324,7 +317,7 @@ impl Walk<'_> {
         touch(
             &mut self.account.reads,
             Target::Private(value),
-            private_class(self.r),
+            AccessClass::Contiguous,
             u32::from(first),
         );
     }

@@ -18,7 +18,7 @@ pub use plan::{Distribution, FullPackets, Materialization, PARTIALS, Plan, Reloa
 pub use print::value_name;
 pub use realization::{
     ArrayKey, FusedRead, Home, Nest, Placement, PrivateArray, Realization, Refusal, Representation,
-    STACK_LIMIT, Spread, WORKSPACE_LIMIT, loaded_view, private_bytes,
+    STACK_LIMIT, Spread, WORKSPACE_LIMIT, private_bytes,
 };
 pub use realize::realize;
 pub use structure::{Uses, distributes, in_nest, local_axis};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fusion_legality::Subject;
 use numerics::{ElementType, TreeShape};
-use tile_ir::{Axis, Op, Param, Value, Verified};
+use tile_ir::{Axis, Op, Value, Verified};
 
 use crate::plan::{Materialization, Plan};
 
@@ -244,12 +244,4 @@ pub enum Refusal {
         /// Bytes needed.
         bytes: u64,
     },
-}
-
-/// The parameter a load reads, for callers that only have the operation.
-pub fn loaded_view(kernel: &tile_ir::Kernel, op: Op) -> Option<Param> {
-    match &kernel.op(op).kind {
-        tile_ir::OpKind::Load { view, .. } => Some(*view),
-        _ => None,
-    }
 }
