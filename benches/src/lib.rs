@@ -4,10 +4,11 @@
 //! equally often; each visit warms up and takes several samples; what is compared are visits of the same round. Nothing
 //! is dropped, and every figure can be printed.
 
+pub mod peers;
 mod protocol;
 mod rival;
 
-pub use protocol::{Comparison, Protocol, Visit, compare, visit};
+pub use protocol::{Comparison, Protocol, Visit, compare, median, visit, visit_briefly};
 pub use rival::{Rival, RivalError};
 
 /// The generator of the inputs: the same numbers here and in the C programs, in [-1, 1).

@@ -113,7 +113,7 @@ impl Rival {
     }
 }
 
-fn output(command: &mut Command) -> Result<String, RivalError> {
+pub(crate) fn output(command: &mut Command) -> Result<String, RivalError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| RivalError::Start {
         program: program.clone(),

@@ -30,7 +30,8 @@ usage: cargo xtask COMMAND
   exhaust [ARGS]    every small kernel fused and unfused, bit for bit (--size N, --mutants)
   laws [N]          the laws on N random kernels each (100000 if not said), library kernels at every size; hours
   bless [ARGS]      rewrite the expectations of the corpus; review the change as text
-  bench [ARGS]      run the benchmarks in release mode
+  bench [ARGS]      compile time and RMSNorm against plain C
+  bench peers       every case against gcc, clang and Inductor, in one run (--help for how)
   ulp [NAMES]       measure elementary functions over all f32 arguments; minutes for each
 ";
 
@@ -57,11 +58,7 @@ fn main() -> ExitCode {
         "laws" => laws(&mut run, rest.first().map_or("100000", String::as_str)),
         "exhaust" => run.check("exhaust", || exhaust::run(&rest)),
         "bless" => bless(&mut run, &rest),
-        "bench" => {
-            let arguments = ["bench", "-p", "benches"].into_iter();
-            let arguments: Vec<&str> = arguments.chain(rest.iter().map(String::as_str)).collect();
-            run.command("bench", &cargo(&arguments));
-        }
+        "bench" => bench(&mut run, &rest),
         "ulp" => {
             if let Err(error) = ulp::measure(&rest) {
                 eprintln!("xtask: {error}");
@@ -82,6 +79,23 @@ fn main() -> ExitCode {
         }
     }
     run.finish()
+}
+
+/// The programs of `benches` that `cargo xtask bench` knows by name.
+const BENCHES: [&str; 1] = ["peers"];
+
+/// One of the named comparisons, or what cargo finds below benches/benches.
+fn bench(run: &mut Run, rest: &[String]) {
+    let (first, arguments) = match rest.split_first() {
+        Some((name, arguments)) if BENCHES.contains(&name.as_str()) => (
+            vec!["run", "--release", "-p", "benches", "--bin", name, "--"],
+            arguments,
+        ),
+        _ => (vec!["bench", "-p", "benches"], rest),
+    };
+    let arguments = arguments.iter().map(String::as_str);
+    let arguments: Vec<&str> = first.into_iter().chain(arguments).collect();
+    run.command("bench", &cargo(&arguments));
 }
 
 /// Unit tests, integration tests, programs and examples; then the examples in the docs.

@@ -113,7 +113,8 @@ fn collect(root: &Path, directory: &Path, files: &mut Vec<String>) -> Result<(),
             if !hidden && !build {
                 collect(root, &path, files)?;
             }
-        } else if kind.is_file() && is_read(&name) {
+        // In a linked worktree `.git` is a file of git's own.
+        } else if kind.is_file() && name != ".git" && is_read(&name) {
             let relative = path.strip_prefix(root).unwrap_or(&path);
             files.push(relative.to_string_lossy().replace('\\', "/"));
         }
@@ -244,11 +245,11 @@ fn check_words(path: &str, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// `unsafe` is allowed in three crates, and each use says who upholds what.
+/// `unsafe` is allowed in few crates, and each use says who upholds what.
 fn check_unsafe(path: &str, text: &str, findings: &mut Vec<String>) {
     let allowed = UNSAFE_CRATES
         .iter()
-        .any(|name| path.starts_with(&format!("crates/{name}/")));
+        .any(|name| path.starts_with(&format!("{name}/")));
     let mut previous: Vec<&str> = Vec::new();
     for (number, line) in lines(text) {
         let code = line.trim_start();
@@ -474,7 +475,7 @@ mod tests {
             "{HEAD}#![allow({}, reason = x)]\n",
             concat!("unsafe", "_code")
         );
-        refuses("crates/xir/src/lib.rs", &allow, "runtime only");
+        refuses("crates/xir/src/lib.rs", &allow, "benches only");
         accepts("crates/runtime/src/lib.rs", &allow);
 
         let bare = format!("{HEAD}fn x() {{ {} call() }} }}\n", concat!("unsafe", " {"));
