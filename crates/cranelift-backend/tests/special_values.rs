@@ -10,8 +10,8 @@ use reference::xir_interpreter::{Buffers, Launch};
 use support::kernels::single;
 use support::{code, record, run, targets_of_this_host};
 use xir::{
-    Access, BinaryOp, Builder, CompareOp, ConvertOp, Elem, MemElem, Shape, Type, UnaryOp, Value,
-    Verified,
+    Access, BinaryOp, Builder, CompareOp, Constant, ConvertOp, Elem, MemElem, Shape, Type, UnaryOp,
+    Value, Verified,
 };
 
 /// Elements of each array: all pairs of special values, and some more to make it a multiple of every width.
@@ -75,6 +75,8 @@ const INTEGERS: [i32; 23] = [
 enum Operation {
     Unary(UnaryOp),
     Binary(BinaryOp),
+    /// Against a constant; which side it stands on changes with its sign.
+    Bounded(BinaryOp, f32),
     Compare(CompareOp),
     Convert(ConvertOp),
     SelectLess,
@@ -84,7 +86,9 @@ enum Operation {
 }
 
 fn operations(elem: Elem) -> Vec<Operation> {
-    use Operation::{Binary, Compare, Convert, Fma, Select, SelectGreater, SelectLess, Unary};
+    use Operation::{
+        Binary, Bounded, Compare, Convert, Fma, Select, SelectGreater, SelectLess, Unary,
+    };
     let float = matches!(elem, Elem::F32 | Elem::F64);
     let integer = matches!(elem, Elem::I32 | Elem::I64);
     let bits = integer || elem == Elem::Bool;
@@ -117,6 +121,18 @@ fn operations(elem: Elem) -> Vec<Operation> {
             .map(Unary),
         );
         list.extend([Binary(BinaryOp::CopySign), Fma]);
+        for op in [BinaryOp::Min, BinaryOp::Max] {
+            let bounds = [
+                0.0,
+                -0.0,
+                1.0,
+                -2.5,
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                f32::NAN,
+            ];
+            list.extend(bounds.map(|bound| Bounded(op, bound)));
+        }
     }
     if integer {
         list.extend([BinaryOp::Rem, BinaryOp::Shl, BinaryOp::ShrS, BinaryOp::ShrU].map(Binary));
@@ -212,6 +228,19 @@ fn apply(b: &mut Builder<'_>, operation: Operation, [x, y, z]: [Value; 3]) -> Va
     match operation {
         Operation::Unary(op) => b.unary(op, x),
         Operation::Binary(op) => b.binary(op, x, y),
+        Operation::Bounded(op, bound) => {
+            let ty = b.ty(x);
+            let constant = match ty.elem {
+                Elem::F64 => Constant::f64(f64::from(bound)),
+                _ => Constant::f32(bound),
+            };
+            let constant = b.constant(constant, ty.shape);
+            if bound.is_sign_negative() {
+                b.binary(op, x, constant)
+            } else {
+                b.binary(op, constant, x)
+            }
+        }
         Operation::Compare(op) => b.compare(op, x, y),
         Operation::Convert(op) => b.convert(op, x),
         Operation::Fma => b.fma(x, y, z),

@@ -117,6 +117,16 @@ impl Arithmetic for Emitting<'_> {
         self.0.select(mask, a, b)
     }
 
+    // With a bound that is neither zero nor NaN, IEEE 754's minimum and maximum are just these.
+    fn at_most(&mut self, a: Value, bound: f32) -> Value {
+        let bound = self.constant(bound);
+        self.0.binary(BinaryOp::Min, a, bound)
+    }
+    fn at_least(&mut self, a: Value, bound: f32) -> Value {
+        let bound = self.constant(bound);
+        self.0.binary(BinaryOp::Max, a, bound)
+    }
+
     /// Skips `rare` when no lane of the packet needs it; the lanes that don't keep what they had.
     fn rarely(
         &mut self,

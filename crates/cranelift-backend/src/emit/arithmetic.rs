@@ -113,8 +113,7 @@ impl Emitter<'_> {
             BinaryOp::Sub if is_float => self.map2(a, b, |e, a, b| e.b.ins().fsub(a, b)),
             BinaryOp::Mul if is_float => self.map2(a, b, |e, a, b| e.b.ins().fmul(a, b)),
             BinaryOp::Div if is_float => self.map2(a, b, |e, a, b| e.b.ins().fdiv(a, b)),
-            BinaryOp::Min if is_float => self.map2(a, b, Self::minimum),
-            BinaryOp::Max if is_float => self.map2(a, b, Self::maximum),
+            BinaryOp::Min | BinaryOp::Max if is_float => self.extremum(op, a, b),
             BinaryOp::Add => self.map2(a, b, |e, a, b| e.b.ins().iadd(a, b)),
             BinaryOp::Sub => self.map2(a, b, |e, a, b| e.b.ins().isub(a, b)),
             BinaryOp::Mul => self.multiply_integers(a, b),
@@ -134,6 +133,24 @@ impl Emitter<'_> {
             },
             BinaryOp::ShrS => self.shift(a, b, |e, a, n| e.b.ins().sshr(a, n)),
             BinaryOp::ShrU => self.shift(a, b, |e, a, n| e.b.ins().ushr(a, n)),
+        }
+    }
+
+    /// A constant bound takes one instruction on x86 too, when the order of its operands settles zeros and NaN.
+    fn extremum(&mut self, op: BinaryOp, a: Value, b: Value) -> Chunks {
+        let smaller = op == BinaryOp::Min;
+        for (value, bound) in [(a, b), (b, a)] {
+            let constant = survey::constant_of(self.program, bound);
+            if constant.is_some_and(|constant| super::extremum::is_plain_bound(constant, smaller)) {
+                return self.map2(bound, value, |e, bound, value| match smaller {
+                    true => e.minimum_with_bound(bound, value),
+                    false => e.maximum_with_bound(bound, value),
+                });
+            }
+        }
+        match smaller {
+            true => self.map2(a, b, Self::minimum),
+            false => self.map2(a, b, Self::maximum),
         }
     }
 

@@ -9,10 +9,14 @@
 //!   is a NaN; and doesn't, so the maximum sets all bits where the operands are unordered.
 //!
 //! Three instructions for the minimum and five for the maximum. Which NaN comes out is nobody's promise.
+//!
+//! Against a constant one instruction is enough: with the constant first, a NaN and a zero of the other side come second and
+//! pass, which is right but for the zero that should win, `+0` in a maximum and `-0` in a minimum.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use machine::Architecture;
+use xir::Constant;
 
 use super::Emitter;
 
@@ -39,6 +43,22 @@ impl Emitter<'_> {
         self.b.ins().bor(both, unordered)
     }
 
+    /// [`Self::minimum`] where [`is_plain_bound`] holds for the first operand.
+    pub(super) fn minimum_with_bound(&mut self, bound: ir::Value, a: ir::Value) -> ir::Value {
+        if !self.two_orders(a) {
+            return self.b.ins().fmin(a, bound);
+        }
+        self.less_or_second(bound, a)
+    }
+
+    /// [`Self::maximum`] where [`is_plain_bound`] holds for the first operand.
+    pub(super) fn maximum_with_bound(&mut self, bound: ir::Value, a: ir::Value) -> ir::Value {
+        if !self.two_orders(a) {
+            return self.b.ins().fmax(a, bound);
+        }
+        self.greater_or_second(bound, a)
+    }
+
     fn two_orders(&self, a: ir::Value) -> bool {
         match self.target.architecture() {
             Architecture::Aarch64 => false,
@@ -60,5 +80,16 @@ impl Emitter<'_> {
         let less = self.b.ins().fcmp(FloatCC::LessThan, b, a);
         let less = self.as_type(ty, less);
         self.b.ins().bitselect(less, a, b)
+    }
+}
+
+/// Whether the other operand is the result whenever it is a NaN, or a zero beside a zero bound.
+pub(super) fn is_plain_bound(bound: Constant, smaller: bool) -> bool {
+    let winning_zero = if smaller { -0.0f64 } else { 0.0 };
+    let plain = |bound: f64| !bound.is_nan() && bound.to_bits() != winning_zero.to_bits();
+    match bound {
+        Constant::F32(bits) => plain(f64::from(f32::from_bits(bits))),
+        Constant::F64(bits) => plain(f64::from_bits(bits)),
+        Constant::I32(_) | Constant::I64(_) | Constant::Bool(_) => false,
     }
 }

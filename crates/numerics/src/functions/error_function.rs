@@ -8,7 +8,7 @@
 
 use std::f32::consts::LOG2_E;
 
-use super::exponential::EXP;
+use super::exponential::{EXP, curvature};
 use super::sigmoid::alternate;
 use super::tanh::with_sign_of;
 use super::{ROUND_TO_INTEGER, polynomial, power_of_two};
@@ -113,12 +113,8 @@ fn gaussian_tail<A: Arithmetic>(a: &mut A, y: A::F, tail: &Tail) -> A::F {
     let r = a.fma(y, y, multiple);
     let following = a.constant(tail.divisor * LN_2_FOLLOWING);
     let r = a.fma(n, following, r);
-    let curvature = polynomial(
-        a,
-        r,
-        from_the_square_on(stretched(alternate(EXP), tail.divisor)),
-    );
     let r_square = a.mul(r, r);
+    let curvature = curvature(a, r, r_square, stretched(alternate(EXP), tail.divisor));
     let exponent = a.bits(shifted);
     let scale = power_of_two(a, exponent);
 
@@ -161,19 +157,16 @@ fn even_and_odd<A: Arithmetic>(a: &mut A, y: A::F, square: A::F, coefficients: [
     a.fma(y, odd, even)
 }
 
-/// The coefficients of `f(r / divisor)`; exact for a power of two.
-fn stretched<const N: usize>(mut coefficients: [f32; N], divisor: f32) -> [f32; N] {
-    let mut factor = 1.0;
-    for coefficient in &mut coefficients {
-        *coefficient *= factor;
+/// The coefficients of `f(r / divisor)` from that of `r^2` on; exact for a power of two.
+const fn stretched<const N: usize>(mut coefficients: [f32; N], divisor: f32) -> [f32; N] {
+    let mut factor = 1.0 / (divisor * divisor);
+    let mut index = 0;
+    while index < N {
+        coefficients[index] *= factor;
         factor /= divisor;
+        index += 1;
     }
     coefficients
-}
-
-/// The coefficients without the constant and the linear one.
-fn from_the_square_on(coefficients: [f32; 7]) -> [f32; 5] {
-    std::array::from_fn(|index| coefficients[index + 2])
 }
 
 /// Where `erf` passes from one formula to the other.

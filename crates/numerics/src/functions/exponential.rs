@@ -15,9 +15,7 @@ use crate::arithmetic::Arithmetic;
 pub(super) const LN_2_REST: f32 = -1.904_654_2e-9;
 
 /// `e^r = 1 + r + r^2 (c_0 + c_1 r + ...)`, relative error 3.1e-9 for `|r| <= ln 2 / 2`.
-pub(super) const EXP: [f32; 7] = [
-    1.0,
-    1.0,
+pub(super) const EXP: [f32; 5] = [
     0.499_999_94,
     0.166_665_21,
     0.041_668_26,
@@ -54,8 +52,10 @@ pub fn exp<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let shifted = a.fma(x, log2_e, magic);
     let n = a.sub(shifted, magic);
     let r = reduce(a, x, n);
-    let power = polynomial(a, r, EXP);
-    scale(a, power, shifted)
+    let power_less_one = less_one(a, r, EXP);
+    let (first, second) = scales(a, shifted);
+    let scaled = a.fma(first, power_less_one, first);
+    a.mul(scaled, second)
 }
 
 /// `2^x`. Degree 6; the reduction `x - n` is exact.
@@ -67,7 +67,9 @@ pub fn exp2<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let n = a.sub(shifted, magic);
     let r = a.sub(x, n);
     let power = polynomial(a, r, EXP2);
-    scale(a, power, shifted)
+    let (first, second) = scales(a, shifted);
+    let scaled = a.mul(power, first);
+    a.mul(scaled, second)
 }
 
 /// `e^x - 1`. With `q = e^r - 1` to full relative precision, `e^x - 1 = 2^n q + (2^n - 1)`.
@@ -82,7 +84,7 @@ pub fn expm1<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let shifted = a.fma(clamped, log2_e, magic);
     let n = a.sub(shifted, magic);
     let r = reduce(a, clamped, n);
-    let q = expm1_reduced(a, r);
+    let q = less_one(a, r, EXPM1);
     let exponent = a.bits(shifted);
     let half_scale = power_of_two(a, exponent);
     let half = a.constant(0.5);
@@ -103,20 +105,36 @@ fn reduce<A: Arithmetic>(a: &mut A, x: A::F, n: A::F) -> A::F {
     a.fma(n, low, r)
 }
 
-/// `e^r - 1` for `|r| <= ln 2 / 2`.
-fn expm1_reduced<A: Arithmetic>(a: &mut A, r: A::F) -> A::F {
-    let tail = polynomial(a, r, EXPM1);
+/// `r + r^2 (c_0 + c_1 r + ...)`, which is `e^r - 1` with the right coefficients.
+///
+/// Coefficients go in pairs, joined by the powers of `r^2` (Estrin's scheme). Since `r^2` is needed anyway this costs no more
+/// operations than Horner's rule and half its latency; and every second sum is added to a value that dies, which
+/// NEON's multiply-add does in place, where adding to a constant takes a copy of it first.
+pub(super) fn less_one<A: Arithmetic>(a: &mut A, r: A::F, coefficients: [f32; 5]) -> A::F {
     let square = a.mul(r, r);
+    let tail = curvature(a, r, square, coefficients);
     a.fma(square, tail, r)
 }
 
-/// `power * 2^n`, where the low bits of `shifted` hold `n + 254`: each half of them is a biased exponent.
-fn scale<A: Arithmetic>(a: &mut A, power: A::F, shifted: A::F) -> A::F {
+/// `c_0 + c_1 r + ...` by Estrin's scheme, for the `square` of `r`.
+pub(super) fn curvature<A: Arithmetic>(
+    a: &mut A,
+    r: A::F,
+    square: A::F,
+    [c0, c1, c2, c3, c4]: [f32; 5],
+) -> A::F {
+    let upper = polynomial(a, r, [c2, c3]);
+    let lower = polynomial(a, r, [c0, c1]);
+    let c4 = a.constant(c4);
+    let upper = a.fma(square, c4, upper);
+    a.fma(square, upper, lower)
+}
+
+/// Two powers of two whose product is `2^n`, where the low bits of `shifted` hold `n + 254`: each half of them is a biased
+/// exponent.
+fn scales<A: Arithmetic>(a: &mut A, shifted: A::F) -> (A::F, A::F) {
     let exponent = a.bits(shifted);
     let lower_half = a.shr_arithmetic_i32(exponent, 1);
     let upper_half = a.sub_i32(exponent, lower_half);
-    let first = power_of_two(a, lower_half);
-    let second = power_of_two(a, upper_half);
-    let scaled = a.mul(power, first);
-    a.mul(scaled, second)
+    (power_of_two(a, lower_half), power_of_two(a, upper_half))
 }

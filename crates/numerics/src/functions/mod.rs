@@ -1,7 +1,7 @@
 //! The elementary functions of `f32`, each written once over [`Arithmetic`].
 //!
-//! Every function is a straight line: reduce the argument, evaluate a polynomial with Horner's rule, put the result back
-//! together. All are total: subnormal arguments and results, overflow, infinities, NaN and the sign of zero are right,
+//! Every function is a straight line: reduce the argument, evaluate a polynomial (Horner's rule, or pairs where `r^2` is at hand), put the
+//! result back together. All are total: subnormal arguments and results, overflow, infinities, NaN and the sign of zero are right,
 //! and no clamp or blend is spent where the arithmetic itself saturates. Errors are bounded in units in the last place
 //! (ulp) of the exact result; `docs/numerics.md` lists the maximum measured over all 2^32 arguments.
 //!

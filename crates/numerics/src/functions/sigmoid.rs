@@ -7,29 +7,32 @@
 
 use std::f32::consts::{LN_2, LOG2_E};
 
-use super::exponential::{EXP, LN_2_REST};
-use super::{ROUND_TO_INTEGER, polynomial, power_of_two};
+use super::exponential::{EXP, LN_2_REST, less_one};
+use super::{ROUND_TO_INTEGER, power_of_two};
 use crate::arithmetic::Arithmetic;
 
-/// `1 / (1 + e^-x)`: 0 at `-inf`, 1 at `inf`. 15 operations, one of them a division.
+/// `1 / (1 + e^-x)`: 0 at `-inf`, 1 at `inf`. 16 operations, one of them a division.
 pub fn sigmoid<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     // From 60 on the result is 1; below -104.7 it is less than half the smallest subnormal.
     let x = a.at_most(x, 60.0);
     let x = a.at_least(x, -104.7);
     let negative_log2_e = a.constant(-LOG2_E);
-    let magic = a.constant(ROUND_TO_INTEGER + (127.0 - 24.0));
+    // 256 more than the exponent sets the sign bit: what comes out is -c 2^n.
+    let magic = a.constant(ROUND_TO_INTEGER + (256.0 + 127.0 - 24.0));
     let shifted = a.fma(x, negative_log2_e, magic);
     let n = a.sub(shifted, magic);
-    // -x = n ln 2 + r; what is reduced here is -r, and the odd coefficients change sign instead.
+    // -x = n ln 2 + r; what is reduced here is -r, so 1 - e^r is taken, whose even coefficients change sign.
     let high = a.constant(LN_2);
     let r = a.fma(n, high, x);
     let low = a.constant(LN_2_REST);
     let r = a.fma(n, low, r);
-    let power = polynomial(a, r, alternate(EXP));
+    let one_less_power = less_one(a, r, opposite(alternate(EXP)));
     let exponent = a.bits(shifted);
-    let scale = power_of_two(a, exponent);
+    let negative_scale = power_of_two(a, exponent);
     let c = a.constant(1.0 / 16_777_216.0);
-    let denominator = a.fma(power, scale, c);
+    // A sum of two powers of two: exact unless one hardly counts.
+    let sum = a.sub(c, negative_scale);
+    let denominator = a.fma(negative_scale, one_less_power, sum);
     a.div(c, denominator)
 }
 
@@ -39,6 +42,16 @@ pub(super) const fn alternate<const N: usize>(mut coefficients: [f32; N]) -> [f3
     while index < N {
         coefficients[index] = -coefficients[index];
         index += 2;
+    }
+    coefficients
+}
+
+/// The coefficients of `-f(r)`.
+const fn opposite<const N: usize>(mut coefficients: [f32; N]) -> [f32; N] {
+    let mut index = 0;
+    while index < N {
+        coefficients[index] = -coefficients[index];
+        index += 1;
     }
     coefficients
 }

@@ -8,9 +8,9 @@
 
 use std::f32::consts::{LN_2, LOG2_E};
 
-use super::exponential::EXPM1;
+use super::exponential::{EXPM1, less_one};
 use super::sigmoid::alternate;
-use super::{ROUND_TO_INTEGER, SIGN, polynomial, power_of_two};
+use super::{ROUND_TO_INTEGER, SIGN, power_of_two};
 use crate::arithmetic::Arithmetic;
 
 /// `(1 - e^-2r) / 2 = r + r^2 (c_0 + c_1 r + ...)`: the coefficients of `expm1` times -2, 4, -8, ..., which is exact.
@@ -37,9 +37,7 @@ pub fn tanh<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     // One part of ln 2 is enough: n >= -29, and where n is large tanh hardly depends on its argument.
     let half_ln_2 = a.constant(0.5 * LN_2);
     let r = a.fma(n, half_ln_2, y);
-    let tail = polynomial(a, r, HALF_ONE_LESS_EXP);
-    let square = a.mul(r, r);
-    let g = a.fma(square, tail, r);
+    let g = less_one(a, r, HALF_ONE_LESS_EXP);
     let exponent = a.bits(shifted);
     let scale = power_of_two(a, exponent);
     let minus_half = a.constant(-0.5);
