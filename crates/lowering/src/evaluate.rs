@@ -2,7 +2,8 @@
 //!
 //! What was evaluated at a point is remembered for that point, so repeated operands share one value and each element is read once.
 
-use numerics::{ElementType, Scalar};
+use numerics::functions::exp_never_positive;
+use numerics::{ElementType, MathFunction, Scalar};
 use simd_mapping::Representation;
 use tile_ir::{BinaryOp, CompareOp, Definition, Dim, Op, OpKind, UnaryOp, Value as TileValue};
 use xir::{ConvertOp, Elem, Shape, Value};
@@ -10,6 +11,7 @@ use xir::{ConvertOp, Elem, Shape, Value};
 use crate::arithmetic::Emitting;
 use crate::coordinate::{Coord, always_within, range};
 use crate::lowerer::{Lowerer, constant_of, elem_of};
+use crate::peak::is_never_positive;
 
 impl Lowerer<'_> {
     /// A scalar where it is needed.
@@ -93,6 +95,10 @@ impl Lowerer<'_> {
                 self.emit.record(self.layout.param(param.index()), elem)
             }
             OpKind::Iota(_) => self.coord_i32(index[0]),
+            OpKind::Unary(UnaryOp::Math(MathFunction::Exp), a) if is_never_positive(kernel, *a) => {
+                let a = self.operand(*a, index);
+                exp_never_positive(&mut Emitting(&mut self.emit), a)
+            }
             OpKind::Unary(unary, a) => {
                 let a = self.operand(*a, index);
                 self.unary(*unary, a)

@@ -10,6 +10,7 @@ mod emitter;
 mod evaluate;
 mod lower;
 mod lowerer;
+mod peak;
 mod reduce;
 mod reduce_over_packets;
 mod reduce_over_partials;

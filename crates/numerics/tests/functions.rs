@@ -1,6 +1,7 @@
 //! The elementary functions against their bounds, at their special values, and in arithmetics other than the plain one.
 
-use numerics::functions::MathFunction;
+use numerics::Plain;
+use numerics::functions::{MathFunction, exp_never_positive};
 use numerics::ulp::{UlpReport, measure_sample};
 
 /// The bound each function promises, in ulp; the maxima over all arguments stand in `docs/numerics.md`.
@@ -244,4 +245,26 @@ fn names_lead_back_to_their_functions() {
         assert_eq!(function.to_string(), function.name());
     }
     assert_eq!(MathFunction::from_name("sinh"), None);
+}
+
+/// [`exp_never_positive`] stands in for `exp` where an argument is known not to be positive, so its bits are the same.
+#[test]
+fn the_exponential_of_what_is_never_positive_is_exp() {
+    let same = |x: f32| {
+        let any = MathFunction::Exp.evaluate(x);
+        let known = exp_never_positive(&mut Plain, x);
+        assert!(
+            any.to_bits() == known.to_bits() || (any.is_nan() && known.is_nan()),
+            "{x:?}: {any:?}, {known:?}"
+        );
+    };
+    for x in [0.0, -0.0, -104.0, f32::NEG_INFINITY, f32::NAN, f32::MIN] {
+        same(x);
+    }
+    let patterns = |from: f32, to: f32, step| (from.to_bits()..to.to_bits()).step_by(step);
+    let sample = patterns(-0.0, f32::NEG_INFINITY, 4099);
+    let subnormal_results = patterns(-86.0, -105.0, 7);
+    sample
+        .chain(subnormal_results)
+        .for_each(|bits| same(f32::from_bits(bits)));
 }

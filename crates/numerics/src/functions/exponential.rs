@@ -46,16 +46,34 @@ const EXP2: [f32; 7] = [
 /// `e^x`. Degree 6; see the module for the method. `e^-inf` is 0, subnormal results are rounded once more.
 pub fn exp<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let x = a.at_most(x, 89.0);
-    let x = a.at_least(x, -104.0);
-    let log2_e = a.constant(LOG2_E);
-    let magic = a.constant(ROUND_TO_INTEGER + 254.0);
-    let shifted = a.fma(x, log2_e, magic);
-    let n = a.sub(shifted, magic);
-    let r = reduce(a, x, n);
-    let power_less_one = less_one(a, r, EXP);
+    let (shifted, power_less_one) = split(a, x, 254.0);
     let (first, second) = scales(a, shifted);
     let scaled = a.fma(first, power_less_one, first);
     a.mul(scaled, second)
+}
+
+/// `e^x` for an `x` that is not above 0, or NaN: the bits of [`exp`], in 14 operations instead of 18.
+///
+/// `n` is at most 0, so one exponent field holds `n + 25`, and the last multiplication is by a constant. Above 0 the result means
+/// nothing.
+pub fn exp_never_positive<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
+    let (shifted, power_less_one) = split(a, x, 127.0 + 25.0);
+    let exponent = a.bits(shifted);
+    let first = power_of_two(a, exponent);
+    let scaled = a.fma(first, power_less_one, first);
+    let second = a.constant(1.0 / 33_554_432.0);
+    a.mul(scaled, second)
+}
+
+/// With `x = n ln 2 + r`: a number whose low bits hold `n + bias`, and `e^r - 1`. Below -104 `x` counts as that.
+fn split<A: Arithmetic>(a: &mut A, x: A::F, bias: f32) -> (A::F, A::F) {
+    let x = a.at_least(x, -104.0);
+    let log2_e = a.constant(LOG2_E);
+    let magic = a.constant(ROUND_TO_INTEGER + bias);
+    let shifted = a.fma(x, log2_e, magic);
+    let n = a.sub(shifted, magic);
+    let r = reduce(a, x, n);
+    (shifted, less_one(a, r, EXP))
 }
 
 /// `2^x`. Degree 6; the reduction `x - n` is exact.

@@ -22,7 +22,7 @@ use std::fmt;
 use crate::arithmetic::{Arithmetic, Plain};
 
 pub use error_function::{erf, erfc, normal_cdf};
-pub use exponential::{exp, exp2, expm1};
+pub use exponential::{exp, exp_never_positive, exp2, expm1};
 pub use logarithm::{log, log1p};
 pub use root::rsqrt;
 pub use sigmoid::sigmoid;
