@@ -130,17 +130,17 @@ fn gaussian_tail<A: Arithmetic>(a: &mut A, y: A::F, tail: &Tail) -> A::F {
     let negative_y = a.neg(y);
     let numerator_again = a.fma(negative_y, factor, denominator);
     let added = a.sub(numerator_again, numerator);
-    let added = a.fma(y, added_to_factor, added);
+    let added = a.fma(added_to_factor, y, added);
     let bits = a.bits(denominator);
     let reciprocal = a.constant_i32(RECIPROCAL);
     let reciprocal = a.sub_i32(reciprocal, bits);
     let reciprocal = a.float_from_bits(reciprocal);
     let correction = a.mul(added, reciprocal);
     // e^(-r / d) - 1, to which P adds itself: one rounding for the power and the product together.
-    let beyond_linear = a.fma(r_square, curvature, correction);
+    let beyond_linear = a.fma(curvature, r_square, correction);
     let linear = a.constant(-1.0 / tail.divisor);
     let power_less_one = a.fma(r, linear, beyond_linear);
-    let numerator = a.fma(numerator, power_less_one, numerator);
+    let numerator = a.fma(power_less_one, numerator, numerator);
     let quotient = a.div(numerator, denominator);
     // The scale is 2^24 too large, lest it be subnormal itself; so the last multiplication alone can round to a subnormal.
     let scaled = a.mul(quotient, scale);
@@ -154,7 +154,7 @@ fn even_and_odd<A: Arithmetic>(a: &mut A, y: A::F, square: A::F, coefficients: [
     let [c0, c1, c2, c3, c4] = coefficients;
     let even = polynomial(a, square, [c0, c2, c4]);
     let odd = polynomial(a, square, [c1, c3]);
-    a.fma(y, odd, even)
+    a.fma(odd, y, even)
 }
 
 /// The coefficients of `f(r / divisor)` from that of `r^2` on; exact for a power of two.
@@ -227,7 +227,7 @@ pub fn erf<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
 
     let square = a.mul(x, x);
     let factor = polynomial(a, square, ERF_NEAR);
-    let near = a.fma(x, factor, x);
+    let near = a.fma(factor, x, x);
     let split = a.constant(ERF_SPLIT);
     let is_near = a.lt(magnitude, split);
     a.select(is_near, near, far)

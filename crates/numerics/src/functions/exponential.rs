@@ -48,7 +48,7 @@ pub fn exp<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let x = a.at_most(x, 89.0);
     let (shifted, power_less_one) = split(a, x, 254.0);
     let (first, second) = scales(a, shifted);
-    let scaled = a.fma(first, power_less_one, first);
+    let scaled = a.fma(power_less_one, first, first);
     a.mul(scaled, second)
 }
 
@@ -60,7 +60,7 @@ pub fn exp_never_positive<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let (shifted, power_less_one) = split(a, x, 127.0 + 25.0);
     let exponent = a.bits(shifted);
     let first = power_of_two(a, exponent);
-    let scaled = a.fma(first, power_less_one, first);
+    let scaled = a.fma(power_less_one, first, first);
     let second = a.constant(1.0 / 33_554_432.0);
     a.mul(scaled, second)
 }
@@ -131,7 +131,7 @@ fn reduce<A: Arithmetic>(a: &mut A, x: A::F, n: A::F) -> A::F {
 pub(super) fn less_one<A: Arithmetic>(a: &mut A, r: A::F, coefficients: [f32; 5]) -> A::F {
     let square = a.mul(r, r);
     let tail = curvature(a, r, square, coefficients);
-    a.fma(square, tail, r)
+    a.fma(tail, square, r)
 }
 
 /// `c_0 + c_1 r + ...` by Estrin's scheme, for the `square` of `r`.
@@ -144,8 +144,8 @@ pub(super) fn curvature<A: Arithmetic>(
     let upper = polynomial(a, r, [c2, c3]);
     let lower = polynomial(a, r, [c0, c1]);
     let c4 = a.constant(c4);
-    let upper = a.fma(square, c4, upper);
-    a.fma(square, upper, lower)
+    let upper = a.fma(c4, square, upper);
+    a.fma(upper, square, lower)
 }
 
 /// Two powers of two whose product is `2^n`, where the low bits of `shifted` hold `n + 254`: each half of them is a biased

@@ -93,7 +93,7 @@ fn split<A: Arithmetic>(a: &mut A, x: A::F) -> (A::I, A::I) {
 fn assemble<A: Arithmetic>(a: &mut A, f: A::F, negative_exponent: A::F) -> A::F {
     let tail = polynomial(a, f, LOG);
     let square = a.mul(f, f);
-    let mantissa_part = a.fma(square, tail, f);
+    let mantissa_part = a.fma(tail, square, f);
     let unit = a.constant(-LN_2 / EXPONENT_STEP);
     a.fma(negative_exponent, unit, mantissa_part)
 }

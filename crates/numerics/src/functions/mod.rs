@@ -5,6 +5,8 @@
 //! and no clamp or blend is spent where the arithmetic itself saturates. Errors are bounded in units in the last place
 //! (ulp) of the exact result; `docs/numerics.md` lists the maximum measured over all 2^32 arguments.
 //!
+//! Of the factors of an fma the one that is not needed any more stands first: x86 code overwrites it, and copies a factor that lives.
+//!
 //! Coefficients come from our own fits: a weighted minimax fit of the relative error on Chebyshev nodes (Lawson's
 //! iteration), after which one coefficient after the other, lowest order first, is rounded to one of its three nearest
 //! `f32` and the remaining ones are fitted again.

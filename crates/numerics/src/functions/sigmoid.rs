@@ -32,7 +32,7 @@ pub fn sigmoid<A: Arithmetic>(a: &mut A, x: A::F) -> A::F {
     let c = a.constant(1.0 / 16_777_216.0);
     // A sum of two powers of two: exact unless one hardly counts.
     let sum = a.sub(c, negative_scale);
-    let denominator = a.fma(negative_scale, one_less_power, sum);
+    let denominator = a.fma(one_less_power, negative_scale, sum);
     a.div(c, denominator)
 }
 
