@@ -124,9 +124,10 @@ impl Lowerer<'_> {
                 then,
                 otherwise,
             } => {
-                let condition = self.operand(*condition, index);
+                // The mask last: where the others are long, it would wait in a register all the while.
                 let then = self.operand(*then, index);
                 let otherwise = self.operand(*otherwise, index);
+                let condition = self.operand(*condition, index);
                 self.emit.select(condition, then, otherwise)
             }
             OpKind::Fma(a, b, c) => {
