@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Fmt(FmtArguments),
     /// Show a kernel at one stage of its compilation
     Emit(Box<EmitArguments>),
+    /// Compile kernels into an object file or a static library, with a C header
+    Build(Box<BuildArguments>),
     /// Say which loads may join their first consumer, what that would change, or why they may not
     Explain(ExplainArguments),
 }
@@ -95,6 +97,30 @@ pub(crate) struct EmitArguments {
     /// Where to save it
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) compilation: CompilationArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tilewright build rmsnorm.tile --target aarch64-linux --prefix model -o k.o --header k.h"
+)]
+pub(crate) struct BuildArguments {
+    /// Kernels' texts
+    #[arg(value_name = "KERNEL", required = true)]
+    pub(crate) kernels: Vec<PathBuf>,
+    /// The machine to compile for
+    #[arg(long, value_name = "MACHINE", value_parser = machine_of)]
+    pub(crate) target: Option<Machine>,
+    /// What every name in the library begins with, before an underscore
+    #[arg(long, value_name = "NAME", default_value = "tilewright")]
+    pub(crate) prefix: String,
+    /// Where to save the code: a static library if the name ends in .a, else an object file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Where to save the C header
+    #[arg(long, value_name = "FILE")]
+    pub(crate) header: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) compilation: CompilationArguments,
 }

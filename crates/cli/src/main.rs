@@ -42,6 +42,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Check(arguments) => commands::check::check(&arguments),
         Command::Fmt(arguments) => commands::fmt::fmt(&arguments),
         Command::Emit(arguments) => commands::emit::emit(&arguments),
+        Command::Build(arguments) => commands::build::build(&arguments),
         Command::Explain(arguments) => commands::explain::explain(&arguments),
     }
 }

@@ -32,5 +32,5 @@ pub use compile::{STACK_LIMIT, clif_text, compile};
 pub use disassemble::disassemble;
 pub use error::{CompileError, LoadError, ObjectError, TargetError};
 pub use load::load;
-pub use object::{emit_object, entry_symbol};
+pub use object::{Constant, emit_object, emit_object_with, entry_symbol};
 pub use target::{SelfCheck, Target};

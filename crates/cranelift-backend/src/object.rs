@@ -1,19 +1,29 @@
 //! Code as a relocatable object file that stands alone.
 //!
 //! Every entry point is a global symbol, `<prefix><kernel>_entry<number>`, numbered in the order in which a launch runs
-//! them; everything else is local. Nothing is undefined.
+//! them, and so is every constant; everything else is local. Nothing is undefined.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cranelift_codegen::ir::Signature;
-use cranelift_module::{FuncId, Linkage, default_libcall_names};
+use cranelift_module::{DataDescription, FuncId, Linkage, Module as _, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 
 use crate::code::Code;
 use crate::compile::panic_message;
 use crate::error::ObjectError;
 use crate::load::{declare, define};
+use crate::target::Target;
+
+/// Bytes that an object shows to its user under a global symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The symbol.
+    pub symbol: String,
+    /// Its bytes, aligned to 8.
+    pub bytes: Vec<u8>,
+}
 
 /// The symbol of an entry point in an object.
 pub fn entry_symbol(prefix: &str, kernel: &str, entry: usize) -> String {
@@ -33,7 +43,20 @@ pub fn emit_object(codes: &[&Code], prefix: &str) -> Result<Vec<u8>, ObjectError
             reason: "there is no kernel to write".to_owned(),
         });
     };
-    let target = first.target();
+    emit_object_with(first.target(), codes, prefix, &[])
+}
+
+/// As [`emit_object`], with constants beside the code. There may be no kernel at all.
+///
+/// # Errors
+///
+/// As [`emit_object`].
+pub fn emit_object_with(
+    target: &Target,
+    codes: &[&Code],
+    prefix: &str,
+    constants: &[Constant],
+) -> Result<Vec<u8>, ObjectError> {
     for code in codes {
         if code.target().identity() != target.identity() {
             return Err(ObjectError::MixedTargets {
@@ -42,8 +65,8 @@ pub fn emit_object(codes: &[&Code], prefix: &str) -> Result<Vec<u8>, ObjectError
             });
         }
     }
-    check_symbols(codes, prefix)?;
-    let written = catch_unwind(AssertUnwindSafe(|| write(codes, prefix)));
+    check_symbols(codes, prefix, constants)?;
+    let written = catch_unwind(AssertUnwindSafe(|| write(target, codes, prefix, constants)));
     match written {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(reason)) => Err(ObjectError::Writer { reason }),
@@ -53,15 +76,18 @@ pub fn emit_object(codes: &[&Code], prefix: &str) -> Result<Vec<u8>, ObjectError
     }
 }
 
-fn check_symbols(codes: &[&Code], prefix: &str) -> Result<(), ObjectError> {
+fn check_symbols(codes: &[&Code], prefix: &str, constants: &[Constant]) -> Result<(), ObjectError> {
     let mut seen = BTreeMap::new();
-    for code in codes {
-        for name in [format!("{prefix}{}", code.name()), code.name().to_owned()] {
-            let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if !is_word || name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
-                return Err(ObjectError::BadName { name });
-            }
+    for constant in constants {
+        check_word(&constant.symbol)?;
+        let symbol = constant.symbol.clone();
+        if seen.insert(symbol.clone(), ()).is_some() {
+            return Err(ObjectError::DuplicateSymbol { symbol });
         }
+    }
+    for code in codes {
+        check_word(&format!("{prefix}{}", code.name()))?;
+        check_word(code.name())?;
         for entry in 0..code.entries.len() {
             let symbol = entry_symbol(prefix, code.name(), entry);
             if seen.insert(symbol.clone(), ()).is_some() {
@@ -72,13 +98,39 @@ fn check_symbols(codes: &[&Code], prefix: &str) -> Result<(), ObjectError> {
     Ok(())
 }
 
-fn write(codes: &[&Code], prefix: &str) -> Result<Vec<u8>, String> {
-    let target = codes[0].target();
+/// Whether a name can be an identifier of C.
+fn check_word(name: &str) -> Result<(), ObjectError> {
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_word || name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
+        return Err(ObjectError::BadName {
+            name: name.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn write(
+    target: &Target,
+    codes: &[&Code],
+    prefix: &str,
+    constants: &[Constant],
+) -> Result<Vec<u8>, String> {
     let builder = ObjectBuilder::new(target.owned_isa(), "tilewright", default_libcall_names())
         .map_err(|error| error.to_string())?;
     let mut module = ObjectModule::new(builder);
     for code in codes {
         write_kernel(&mut module, code, prefix)?;
+    }
+    for constant in constants {
+        let id = module
+            .declare_data(&constant.symbol, Linkage::Export, false, false)
+            .map_err(|error| error.to_string())?;
+        let mut data = DataDescription::new();
+        data.define(constant.bytes.clone().into_boxed_slice());
+        data.set_align(8);
+        module
+            .define_data(id, &data)
+            .map_err(|error| error.to_string())?;
     }
     module.finish().emit().map_err(|error| error.to_string())
 }

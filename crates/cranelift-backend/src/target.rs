@@ -98,6 +98,22 @@ impl Target {
         self.features
     }
 
+    /// The instruction sets that the code generator was told of: what a processor must have to run the code. On Arm it
+    /// uses nothing beyond the base.
+    pub fn code_features(&self) -> Features {
+        use Feature::{Avx, Avx2, Bmi1, Bmi2, Fma, Lzcnt, Neon, Popcnt, Sse3, Sse41, Sse42, Ssse3};
+        match self.architecture {
+            Architecture::X86_64 => [Popcnt, Avx2, Bmi1, Bmi2, Lzcnt]
+                .into_iter()
+                .filter(|feature| self.features.has(*feature))
+                .fold(
+                    Features::of(&[Sse3, Ssse3, Sse41, Sse42, Avx, Fma]),
+                    Features::with,
+                ),
+            Architecture::Aarch64 => Features::of(&[Neon]),
+        }
+    }
+
     /// Everything the bytes depend on beside the program: code generator and version, triple, instruction sets, settings.
     pub fn identity(&self) -> &str {
         &self.identity

@@ -111,6 +111,12 @@ impl Features {
         Features(bits)
     }
 
+    /// The set as a number: bit `n` is feature `n` of [`Feature::ALL`]. Objects carry it, so the order of that list is
+    /// part of their contract.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Whether `feature` is in the set.
     pub const fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0

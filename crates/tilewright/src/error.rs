@@ -51,6 +51,12 @@ pub enum Error {
     /// The code could not be put in memory.
     #[error(transparent)]
     Load(#[from] cranelift_backend::LoadError),
+    /// No object file could be made.
+    #[error(transparent)]
+    Object(#[from] cranelift_backend::ObjectError),
+    /// The kernels can't be one library.
+    #[error(transparent)]
+    Library(#[from] crate::aot::LibraryError),
     /// The arguments don't fit the kernel.
     #[error(transparent)]
     Bind(#[from] runtime::BindError),

@@ -25,6 +25,7 @@
 //!
 //! No type of Cranelift is in this API, nothing is printed and no thread is started.
 
+pub mod aot;
 mod error;
 mod executable;
 pub mod explain;

@@ -1,5 +1,6 @@
 //! What `tilewright` does, one command a file.
 
+pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod emit;
 pub(crate) mod explain;
@@ -54,6 +55,7 @@ fn told(error: Error) -> Diagnostics {
         Error::UnknownAxis { .. } => "unknown-axis",
         Error::Machine(_) | Error::Target(_) => "target",
         Error::Compile(_) | Error::Load(_) => "code",
+        Error::Object(_) | Error::Library(_) => "library",
         Error::Bind(_) => "argument",
     };
     Diagnostic::error(code, message).into()

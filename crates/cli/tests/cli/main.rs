@@ -1,5 +1,6 @@
 //! The program as people use it: files in, files and sentences out.
 
+mod build;
 mod compiled;
 mod examples;
 mod numpy;
