@@ -187,6 +187,7 @@ fn no_command() {
               check    Look for mistakes in kernels; say nothing if there are none
               fmt      Lay kernels out in house style, comments kept
               emit     Show a kernel at one stage of its compilation
+              build    Compile kernels into an object file or a static library, with a C header
               explain  Say which loads may join their first consumer, what that would change, or why they may not
               help     Print this message or the help of the given subcommand(s)
 
